@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localentropy.figures.drawing import NO_CORNER
 from localentropy.programs.franz_parisi import log_and_linear
 from localentropy.programs.sweep import NUMBERS
 
@@ -320,7 +321,8 @@ def python(explorer: Explorer, curves: Sequence[Curve]) -> str:
     lines += [line for curve in curves for line in _plotted(curve, rows[curve.call])]
     for number, panel in enumerate(explorer.panels):
         lines += [f"axes[0, {number}].set({', '.join(_axes(panel))})"]
-        lines += [f'axes[0, {number}].set_yscale("symlog", linthresh={panel.y_linear!r})'] if panel.y_linear else []
+        scale = f'"symlog", linthresh={panel.y_linear!r}, linscale={NO_CORNER:.2g}'
+        lines += [f"axes[0, {number}].set_yscale({scale})"] if panel.y_linear else []
         lines += [f"axes[0, {number}].legend()"]
     names = sorted(set().union(*(each.names() for each in rows)))
     own = sorted({f"from {curve.y.__module__} import {curve.y.__name__}" for curve in curves if callable(curve.y)})

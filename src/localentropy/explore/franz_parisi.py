@@ -10,6 +10,7 @@ from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, P
 from localentropy.figures.drawing import COLORS, GREY
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL
 from localentropy.figures.frozen_ends import without_frozen_ends
+from localentropy.figures.largest_margin_curves import BOTTOM, TOP
 from localentropy.figures.largest_margin_curves import LINEAR as LINEAR_OF_ENTROPY
 from localentropy.programs.parts.ensembles import Ensemble
 
@@ -93,7 +94,7 @@ def largest_margin(
         ),
         (
             Panel(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), y_linear=y_linear, shipped=(panels[0], ".*")),
-            Panel(DISTANCE, SLOPE, x_log=True, x_range=(1e-4, 0.5), y_range=(-4.0, 8.0), shipped=(panels[1], ".*")),
+            Panel(DISTANCE, SLOPE, x_log=True, x_range=(1e-4, 0.5), y_range=(BOTTOM, TOP), shipped=(panels[1], ".*")),
         ),
         curves,
     )

@@ -30,7 +30,7 @@ from bokeh.plotting import figure
 
 from localentropy.errors import LocalEntropyError
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Panel, Slider, python
-from localentropy.figures.drawing import GREY
+from localentropy.figures.drawing import GREY, NO_CORNER
 from localentropy.figures.interactive import symlog
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _columns(curve: Curve, rows: pd.DataFrame, panel: Panel) -> dict[str, np.nda
 
 def _placed(panel: Panel, y: Any) -> np.ndarray:
     """Where values are on the axis of y: Bokeh has none that is linear around 0 and logarithmic beyond."""
-    return symlog(y, panel.y_linear, 1.0) if panel.y_linear else np.asarray(y, float)
+    return symlog(y, panel.y_linear, NO_CORNER) if panel.y_linear else np.asarray(y, float)
 
 
 def _lines(axes: Any, curve: Curve, source: ColumnDataSource) -> list[GlyphRenderer]:

@@ -238,7 +238,7 @@ def minimizers(configuration: Configuration) -> Explorer:
         found = sweeps.line(p, "cross_entropy.minimizers", values, 24, 4)
         return [Curve("minimizers", found, "error", color=COLORS[0])]
 
-    axes = Panel(ALPHA, r"error rate $$\epsilon$$", x_range=p.over.alpha.ends, shipped=("a", ".*"))
+    axes = Panel(ALPHA, r"error rate $$\epsilon$$", x_range=p.over.alpha.ends, shipped=("a, b", ".*"))
     return Explorer(sweeps.controls(p), (axes,), curves)
 
 

@@ -7,6 +7,7 @@ the drawn numbers: means, errors, agreement with a theory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -34,6 +35,9 @@ PALETTES: Mapping[Kind, tuple[str, float, float]] = {
     "other": ("cividis", 0.0, 0.76),
 }
 """For each kind of quantity a scale of colours, and the part of it that can be read on white."""
+
+NO_CORNER = 0.9 / math.log(10.0)
+"""The `linscale` of a "symlog" axis whose linear part is as steep as its logarithmic one where they meet."""
 
 BINOMIAL = "binomial distribution at (k + 1)/(n + 2) for k of n runs"
 """Whose standard errors are those of fractions."""

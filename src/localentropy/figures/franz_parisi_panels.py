@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.figures.drawing import GREY, colors_of
+from localentropy.figures.drawing import GREY, NO_CORNER, colors_of
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
@@ -43,9 +43,9 @@ def draw_curves(axes: Sequence[Panel], table: pd.DataFrame) -> None:
         axes[0].plot(top.distance_typical, top.entropy_typical, "o", color=color, markersize=3)
     axes[0].set(xlim=(0.0, table["distance"].max()), ylabel=r"Franz–Parisi entropy $\phi_{\mathrm{FP}}(d)$")
     # All phases lie below the entropy of all solutions, and the first ones at the smallest distances.
-    axes[0].set_ylim(-0.03, 1.25 * tops["entropy_typical"].max())
+    axes[0].set_ylim(-0.05, 1.25 * tops["entropy_typical"].max())
     axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL), ylabel=r"$\phi_{\mathrm{FP}}(d)$")
-    axes[1].set_yscale("symlog", linthresh=LINEAR)
+    axes[1].set_yscale("symlog", linthresh=LINEAR, linscale=NO_CORNER)
     axes[1].set(ylim=(-0.05, 0.2), yticks=[-1e-2, -1e-3, -LINEAR, 0.0, LINEAR, 1e-3, 1e-2, 1e-1])
 
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from localentropy.figures.drawing import colors_of, letter, panels
+from localentropy.figures.drawing import NO_CORNER, colors_of, letter, panels
 from localentropy.figures.series import Panel, Picture
 
 BOTTOM = -4.0
 """The axis of derivatives goes no further down."""
 LINEAR = 1e-3
 """Entropies of which their axis is linear; it is logarithmic beyond, so that it shows the transition, which is low."""
-TOP = 8.0
-"""Its upper end: for d → 0 they grow like log(1/d)."""
+TOP = 3.0
+"""Its upper end, above all maxima: for d → 0 they grow like log(1/d)."""
 
 
 def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Picture, Sequence[Panel]]:
@@ -28,7 +28,7 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Pictur
     colors = colors_of(sorted(curves[control].unique()), of="load")
     figure, axes = panels(2, 7.0, 3.2)
     for value, curve in curves.groupby(control):
-        rising = curve[curve["distance"] <= curve["distance_typical"]]
+        rising = _up_to_typical(curve)
         at_threshold = rising["curve"].iloc[0] == "threshold"
         style = {"color": "black" if at_threshold else colors[value], "label": f"{value:.4g}"}
         for axis, column in zip(axes, ("entropy", "slope"), strict=True):
@@ -38,7 +38,8 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Pictur
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
-    axes[0].set_yscale("symlog", linthresh=LINEAR)
+    axes[0].set_yscale("symlog", linthresh=LINEAR, linscale=NO_CORNER)
+    axes[0].set_ylim(bottom=min(1.5 * _up_to_typical(curves)["entropy"].min(), -0.3 * LINEAR))
     axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
     axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(_bottom(curves), TOP))
     labels = axes[0].get_legend_handles_labels()
@@ -47,10 +48,14 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Pictur
     return figure, axes
 
 
+def _up_to_typical(curves: pd.DataFrame) -> pd.DataFrame:
+    """The rows at distances up to the typical one, where the entropy has its maximum."""
+    return curves[curves["distance"] <= curves["distance_typical"]]
+
+
 def _bottom(curves: pd.DataFrame) -> float:
     """Lower end of the axis of derivatives: just below the smallest one."""
-    rising = curves[curves["distance"] <= curves["distance_typical"]]
-    return max(BOTTOM, 1.15 * min(rising["slope"].min(), -0.4))
+    return max(BOTTOM, 1.15 * min(_up_to_typical(curves)["slope"].min(), -0.4))
 
 
 def written(control: str) -> str:
@@ -60,7 +65,6 @@ def written(control: str) -> str:
 
 def beyond_axis(curves: pd.DataFrame, control: str) -> str:
     """The curves whose derivative leaves the axis, and how far down it goes, for the caption."""
-    rising = curves[curves["distance"] <= curves["distance_typical"]]
-    least = rising.groupby(control)["slope"].min()
+    least = _up_to_typical(curves).groupby(control)["slope"].min()
     left = ", ".join(f"{slope:.1f} at {written(control)} = {value:g}" for value, slope in least[least < BOTTOM].items())
     return f" (below the axis: down to {left})" if left else ""

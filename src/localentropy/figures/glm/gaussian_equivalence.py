@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from localentropy.figures.series import Panel
 
 KINDS = {"nonlinear": "erf features", "gaussian": "Gaussian features"}
-MARKERS = "^sv<>"
-"""Of the loads, where they share a panel."""
+SHARED: tuple[dict[str, Any], ...] = (
+    {"marker": "^", "linestyle": "-"},
+    {"marker": "s", "linestyle": "--"},
+    {"marker": "v", "linestyle": ":"},
+)
+"""Looks of the loads, again and again, where they share a panel."""
 END = {"marker": "_", "markersize": 7}
-"""What is extrapolated is no measurement: a tick in all panels."""
+"""What is extrapolated is no measurement: a tick."""
 SIDE = 0.02
 """Sets stand side by side, so much of the largest 1/d apart."""
 
@@ -64,7 +68,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure gaussian_equivalence. Linear students of the hidden manifold on erf features (filled) and on Gaussian "
         f"features of the same covariances (hollow). {letters} Probability of a wrong sign, divided by the theory for "
         "infinitely many inputs, against 1/d. Each panel has its number n/p of samples per feature. Lines are fits in 1/d, "
-        f"and ticks mark their ends at 1/d = 0. ({last.letter}) The error on erf features minus the error on Gaussian "
+        f"and ticks, in ({last.letter}) hollow symbols, mark their ends at 1/d = 0. ({last.letter}) The error on erf features minus the error on Gaussian "
         "ones in the same instances, divided by the theory. If both kinds of features are equivalent for many inputs, the "
         "lines end at 1, and here at 0."
     )
@@ -91,12 +95,18 @@ def _load(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:
         style = {"color": LOSSES[student], "markersize": 4, **FEATURES[kind]}
         line = {"linestyle": "-" if kind == "nonlinear" else ":", "linewidth": 0.9}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
-        fits += _set(axis, f"{student}, {KINDS[kind]}", own, shift, style, line)
+        fits += _set(axis, f"{student}, {KINDS[kind]}", own, shift, style, line, END)
     return fits
 
 
 def _set(
-    axis: Panel, series: str, own: pd.DataFrame, shift: float, style: dict[str, Any], line: dict[str, Any]
+    axis: Panel,
+    series: str,
+    own: pd.DataFrame,
+    shift: float,
+    style: dict[str, Any],
+    line: dict[str, Any],
+    end: dict[str, Any],
 ) -> list[Extrapolation]:
     """Points against 1/d, a line through them and a mark at its end; the line's numbers, if there is one."""
     own = own.assign(x=1.0 / own["d"])
@@ -108,7 +118,7 @@ def _set(
     axis.line(x, fit.value + fit.slope * x, None, {"color": style["color"], **line})
     row = {"x": 0.0, "y": fit.value, "y_err": fit.error, "alpha": own["alpha"].iloc[0]}
     row |= {"slope": fit.slope, "chi_squared": fit.chi_squared}
-    axis.points(pd.DataFrame([row]), f"{series}, 1/d → 0", style | END | POINTS, at=[shift])
+    axis.points(pd.DataFrame([row]), f"{series}, 1/d → 0", style | end | POINTS, at=[shift])
     return [fit]
 
 
@@ -121,17 +131,18 @@ def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
 
 def _differences(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:
     """Differences of the kinds of features with a line through each set; the numbers of the lines."""
-    markers = dict(zip(sorted(points["alpha"].unique()), itertools.cycle(MARKERS), strict=False))
+    looks = dict(zip(sorted(points["alpha"].unique()), itertools.cycle(SHARED), strict=False))
     groups = [key for key, _ in points.groupby(["student", "alpha"])]
     fits = []
     for number, (student, alpha) in enumerate(groups):
         own = points[(points["student"] == student) & (points["alpha"] == alpha)]
-        style = {"color": LOSSES[student], "marker": markers[alpha], "markersize": 4}
+        style = {"color": LOSSES[student], "marker": looks[alpha]["marker"], "markersize": 4}
+        line = {"linewidth": 0.9, "linestyle": looks[alpha]["linestyle"]}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
-        fits += _set(axis, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7})
+        fits += _set(axis, f"{student}, erf less Gaussian", own, shift, style, line, {"markerfacecolor": "white"})
     axis.axhline(0.0, color="black", linewidth=0.8)
-    for alpha, marker in markers.items():
-        axis.plot([], [], color=GREY, linestyle="none", marker=marker, label=f"$n/p = {alpha:g}$")
+    for alpha, look in looks.items():
+        axis.plot([], [], color=GREY, label=f"$n/p = {alpha:g}$", **look)
     axis.set(ylabel="(erf − Gaussian) / theory", title="differences")
     axis.legend()
     return fits

@@ -8,17 +8,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from localentropy.figures.drawing import COLORS, Drawing, in_style, letter, panels
 from localentropy.figures.glm.points import POINTS, counts, means, same_limits, sizes
 from localentropy.figures.layout import PAGE_WIDTH
 
 if TYPE_CHECKING:
-    from localentropy.figures.series import Panel
+    from localentropy.figures.series import Panel, Rows
 
 DATASETS = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
 FEATURES = {"random_features": "random features", "pixels": "pixels"}
 MARKERS = "osD^v"
+CLOSE = 1.2
+"""Ratios of simulation and theory up to this are also shown by themselves."""
 PALETTE = (COLORS[3], COLORS[0], COLORS[2], COLORS[1], COLORS[4])
 
 
@@ -70,7 +73,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 
 def _column(upper: Panel, lower: Panel, theory: pd.DataFrame, points: pd.DataFrame, strengths: list[float]) -> None:
-    """A curve and points for each ridge, and below them the ratio of the two."""
+    """A curve and points for each ridge, and below them the ratio of the two; enlarged where others hide it."""
+    drawn: list[tuple[pd.DataFrame, Rows, dict[str, Any]]] = []
     for color, marker, strength in zip(itertools.cycle(PALETTE), itertools.cycle(MARKERS), strengths, strict=False):
         line = theory[theory["regularization"] == strength].sort_values("n")
         own = points[points["regularization"] == strength]
@@ -81,8 +85,20 @@ def _column(upper: Panel, lower: Panel, theory: pd.DataFrame, points: pd.DataFra
         upper.points(own, f"simulation, {name}", style | POINTS, "n")
         upper.plot([], [], label=_power(strength), **style)
         ratio = own.assign(y=own["y"] / unit, y_err=own["y_err"] / unit)
-        lower.points(ratio, f"simulation / theory, {name}", style | {"linewidth": 0.7}, "n")
+        drawn.append(
+            (ratio, lower.points(ratio, f"simulation / theory, {name}", style | {"linewidth": 0.7}, "n"), style)
+        )
     upper.set_yscale("log")
+    close = [one for one in drawn if one[0]["y"].max() < CLOSE]
+    if close and len(close) < len(drawn):
+        inset = lower.inset_axes((0.16, 0.45, 0.4, 0.5))
+        for ratio, rows, style in close:
+            inset.points(ratio, rows, style | {"linewidth": 0.7, "markersize": 2.5}, "n")
+        inset.axhline(1.0, color="black", linewidth=0.8)
+        inset.set(xscale="log", xticks=[100, 1000], xticklabels=["100", "1000"])
+        inset.yaxis.set_major_locator(MaxNLocator(3))
+        inset.yaxis.set_major_formatter(StrMethodFormatter("{x:.2f}"))
+        inset.tick_params(labelsize=6, pad=1)
     lower.axhline(1.0, color="black", linewidth=0.8)
 
 

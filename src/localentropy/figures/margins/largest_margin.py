@@ -63,7 +63,7 @@ def _best(axes: Sequence[Panel], deviations: pd.DataFrame | None, ensemble: Mapp
     for axis, column in zip(axes, ("entropy", "slope"), strict=True):
         name = f"{column}, bound of any reference, α = α_U"
         axis.line(best["distance"], best[column], name, look, alpha=best["alpha"])
-    axes[1].legend(handles=axes[1].lines[-1:], title="bound of any reference", title_fontsize=7, loc="upper right")
+    axes[1].legend(handles=axes[1].lines[-1:], title="bound of any reference", title_fontsize=7, loc="lower right")
     return best
 
 

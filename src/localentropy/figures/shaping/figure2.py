@@ -9,22 +9,26 @@ import pandas as pd
 
 from localentropy.analysis.printed import LARGE_DEVIATIONS
 from localentropy.analysis.thresholds import large_deviations_threshold
-from localentropy.figures.drawing import COLUMN_WIDTH, GREY, Drawing, colors_of, in_style, panels
+from localentropy.figures.drawing import GREY, Drawing, colors_of, in_style, letter, panels
+from localentropy.figures.layout import PAGE_WIDTH
 
 STABILITIES = np.linspace(-1.0, 2.0, 121)
 """Where the inset draws the loss."""
+SMALLEST, SMALL = 1e-5, 1e-3
+"""Lower end of the logarithmic axis of errors, and an error at which it has a line."""
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """ε against α, a line for each γ; inset: f_γ(x)."""
+    """ε against α, a line for each γ, on (a) a linear and (b) a logarithmic axis; inset: f_γ(x)."""
     table = tables["shaping/cross_entropy_minimizers"]
     colors = colors_of(table["gamma"].unique(), of="other")
-    figure, (axis,) = panels(1, COLUMN_WIDTH + 1.0, 3.2)
-    inset = axis.inset_axes((0.13, 0.62, 0.33, 0.35))
+    figure, (axis, small) = panels(2, PAGE_WIDTH, 2.9)
+    inset = axis.inset_axes((0.22, 0.6, 0.3, 0.37))
     for gamma, line in table.groupby("gamma"):
         name, look = f"γ = {gamma:g}", {"color": colors[gamma], "label": f"{gamma:g}"}
-        axis.line(line["alpha"], line["error"], name, look, gamma=gamma, residual=line["residual"])
+        rows = axis.line(line["alpha"], line["error"], name, look, gamma=gamma, residual=line["residual"])
+        small.line(line["alpha"], line["error"], rows, look)
         loss = np.logaddexp(0.0, -2.0 * gamma * STABILITIES) / (2.0 * gamma)
         inset.line(STABILITIES, loss, name, {"color": colors[gamma], "linewidth": 1.0}, gamma=gamma)
     inset.plot(STABILITIES, np.where(STABILITIES < 0.0, 1.0, 0.0), color=GREY, linestyle=":", linewidth=1.0)
@@ -37,14 +41,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     upper = large_deviations_threshold(tables["margins/large_deviations"], {"model": "perceptron"})
     alpha_u = LARGE_DEVIATIONS if upper is None else float(upper["alpha"])
     axis.threshold(alpha_u, rf"$\alpha_U = {alpha_u:.3f}$")
-    axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"error rate $\epsilon$")
-    axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, 1.15 * table["error"].max()))
-    axis.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    for each in (axis, small):
+        each.set(xlabel=r"patterns per weight $\alpha$", xlim=table["alpha"].agg(["min", "max"]))
+    axis.set(ylabel=r"error rate $\epsilon$", ylim=(0.0, 1.15 * table["error"].max()))
+    small.set(yscale="log", ylim=(SMALLEST, 0.3))
+    small.level(SMALL, look={"color": "black", "linewidth": 0.6, "linestyle": ":"})
+    small.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    letter([axis, small])
     caption = (
-        "Figure 2. Fraction of patterns in error for the weights ±1 of smallest cross-entropy loss, against the load, for "
+        "Figure 2. (a) Fraction of patterns in error for the weights ±1 of smallest cross-entropy loss, against the load, for "
         f"several sharpnesses γ of the loss. Up to α_c = {alpha_c:.4f} there are weights without errors, and up to "
         f"α_U = {alpha_u:.4g} they form dense regions (dotted lines). The inset shows the loss of a pattern against its "
-        "stability x; the dotted line there is the error loss."
+        "stability x; the dotted line there is the error loss. (b) The same on a logarithmic axis, with a line at 10⁻³."
     )
     settings = {
         "theory": "binary perceptron, replica theory at the temperature where the entropy is zero",

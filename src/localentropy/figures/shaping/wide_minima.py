@@ -35,7 +35,7 @@ def draw_next_to_one(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str
         curve = whole[(whole["overlap"] >= NEXT_TO_ONE) & (whole["entropy"] < -ACCURACY)]
         axis.line(1.0 - curve["overlap"], -curve["entropy"], f"α = {alpha:g}", look, alpha=alpha)
     axis.set(xscale="log", yscale="log", xlabel="$1 - q_1$", ylabel=r"$-\mathcal{V}_1$ (nats per weight)")
-    axis.set_xlim(1.0 - NEXT_TO_ONE, 1.0 - table["overlap"].max())
+    axis.set_xlim(1.1 * (1.0 - NEXT_TO_ONE), 1.0 - table["overlap"].max())
     axis.xaxis.set_minor_formatter(NullFormatter())
 
 
