@@ -35,8 +35,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     settings = {
         **machine_and_runs(entropies, solutions),
-        "local entropy in (a)": "normalised, by expectation propagation; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
+        "local entropy in (a)": "normalised, by expectation propagation; mean and standard error over the "
+        f"solved runs on the first {entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
         "Hessian in (b)": correlations(solved["test_error"], spectra),
         "mean test errors": means,
         "chosen here": "D = (1 − S)/2, the distances, which images the training sets have, the output function tanh of the "

@@ -54,8 +54,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     settings = {
         **machine_and_runs(entropies, solutions),
-        "local entropy in (a)": "normalised; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
+        "local entropy in (a)": "normalised; mean and standard error over the solved runs "
+        f"on the first {entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
         "noise in (b)": f"each pixel is drawn again with probability {probability:g} from its values in the training set",
         "Hessian in (b)": correlations(rates, spectra),
         **({"train errors of unsolved runs": ours} if ours else {}),
