@@ -331,10 +331,11 @@ def test_figure_gaussian_equivalence_extrapolates_both_kinds_of_features_to_the_
     )
     assert "n/p = 0.5, 3." in drawing.told and "α" not in drawing.told
     assert "their ends at 1/d = 0 are between 1.000 and 1.000, with standard errors of 0.0" in drawing.told
-    for axis in drawing.figure.axes:
+    for axis, marks in zip(drawing.figure.axes, ({"_"}, {"_"}, {"^", "s"}), strict=True):
         drawn = [mark.lines[0] for mark in axis.containers if isinstance(mark, ErrorbarContainer)]
-        looks = {mark.get_marker() for mark in drawn if mark is not None and len(np.asarray(mark.get_xdata())) == 1}
-        assert looks == {"_"}
+        ends = [mark for mark in drawn if mark is not None and len(np.asarray(mark.get_xdata())) == 1]
+        assert {mark.get_marker() for mark in ends} == marks
+        assert all(mark.get_marker() == "_" or mark.get_markerfacecolor() == "white" for mark in ends)
     assert drawing.figure.axes[1].get_title() == "$n/p = 3$"
 
 
