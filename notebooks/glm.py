@@ -169,8 +169,8 @@ plt.show()
 
 # %% [markdown]
 # Gradient descent on the squares of the labels needs more labels. A single unit with 50 weights often stops in a local
-# minimum. The talk says that a unit with many weights succeeds from a load of about 7 on. With as many units as inputs
-# the training loss becomes small at any load, and the test error falls beyond $\alpha=2$.
+# minimum. The talk says that a unit with many weights succeeds from a load of about 7 on. With as many units as a
+# unit has weights (25 here) the training loss becomes small at any load, and the test error falls beyond $\alpha=2$.
 
 # %% alt="Left: successes of one unit rise with the load. Right: test and training errors of 25 units against the load."
 rule, runs = Descent(iterations=5000), 20

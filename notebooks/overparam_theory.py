@@ -45,13 +45,13 @@ alpha_T = 3.0
 # $$\phi=-\frac{1}{2}\hat q(1-q)+\frac{D}{N}\left[\frac{1}{2}(\hat pp+\hat p_dp_d)-\hat rr\right]
 # +G_{SS}(\hat q)+\frac{D}{N}\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r).$$
 #
-# It is stationary in eight order parameters: the overlaps of two students ($q$), of their projections ($p$, $p_d$), and
-# of a projection with the teacher ($r$), and their four conjugates. The library has this function in other coordinates,
-# and automatic differentiation gives the saddle-point equations.
+# It is stationary in eight order parameters: the overlap of two students ($q$) and of their projections ($p$), the
+# squared norm of a projection ($p_d$), its overlap with the teacher ($r$), and their four conjugates. The library has
+# this function in other coordinates, and automatic differentiation gives the saddle-point equations.
 
 # %%
 solution = typical(RandomFeatures(alpha_T=alpha_T, inv_alpha=2.0, margin=0.0))
-pd.Series(vars(solution))
+pd.Series(solution.row())
 
 # %% [markdown]
 # There are two known limits. Without structure in the data ($\alpha_T \to 0$) the problem is the storage of random
@@ -67,7 +67,8 @@ print(f"plateau of the error: {limit.error_typical:.6f}, at 1/alpha = 10^4: {far
 # %% [markdown]
 # ## Theory against exact enumeration
 #
-# At small $N$ we can try all $2^N$ students. The number of solutions and their error approach the theory as $1/N$.
+# At small $N$ we can try all $2^N$ students. The entropy $\ln Z/N$ and the error of a solution approach the
+# theory like $1/N$. Both are means over the instances that have solutions.
 
 # %%
 from localentropy.instances.perceptron import hidden_manifold

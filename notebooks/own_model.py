@@ -13,8 +13,8 @@
 # %% [markdown]
 # # A model of your own
 #
-# A model of your own states an energy, an activation, or a covariance. This notebook states an energy, and draws what
-# the theory says about it. The page `docs/own_model.md` has examples of all three.
+# A model of your own states an energy, an activation, a covariance, or its weights. This notebook states an energy, and
+# draws what the theory says about it. The page `docs/own_model.md` has examples of all four.
 
 # %%
 import math

@@ -38,8 +38,8 @@ machine = random_tree_committee(N=999, P=1000, K=9, seed=0)
 #
 # Focusing belief propagation looks for solutions with many others around them. Least-action learning (LAL) corrects the
 # unit that is easiest to correct. Its entropic version (eLAL) does so with replicas that attract each other. Stochastic
-# descent (ceSGD) follows the cross-entropy of units tanh(βx), with β and the scale γ of the loss growing fast or
-# slowly. Here the slow schedule is five times faster than the paper's.
+# descent (ceSGD) follows the cross-entropy of units tanh(βx), with β and the scale γ of the loss growing slowly,
+# or with β growing faster and γ constant. Here the slow schedule is five times faster than the paper's.
 
 # %%
 slow = Schedule(learning_rate=3e-3, beta=0.5, beta_growth=1e-3, gamma=0.1, gamma_growth=2e-3)
@@ -89,8 +89,9 @@ pd.DataFrame(rows).set_index("algorithm").round(5)
 # ## Curvature
 #
 # The number of errors has no slope. Replace the signs of the units by tanh(βx), with β as small as it can be while all
-# solutions stay valid, and take the mean square error. LAL's solution needs a β more than ten times as large as the
-# others. At this β the Hessian has its widest spectrum at LAL's solution, and its narrowest at fBP's.
+# solutions stay valid, and take the mean square error. The β that LAL's solution needs is more than ten times as
+# large as those of the others. At this β the Hessian has its widest spectrum at LAL's solution, and its narrowest at
+# fBP's.
 
 # %% alt="Histograms of Hessian eigenvalues on logarithmic axes: the widest is LAL's, the narrowest fBP's."
 betas = np.geomspace(0.5, 200.0, 400)

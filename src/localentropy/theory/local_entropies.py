@@ -131,7 +131,7 @@ class LocalEntropy(NamedTuple):
 
 
 class LocalEntropyThreshold(NamedTuple):
-    """The smallest load at which the local entropy has a horizontal tangent, or a vertical one.
+    """The smallest load at which the local entropy has a horizontal tangent, or its slope a vertical one.
 
     Attributes:
         alpha: patterns per weight.
@@ -608,8 +608,8 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
     """Patterns per weight above which the largest local entropy does not grow with distance everywhere.
 
     At y = infinity the slope touches 0 there. This is the smallest of all loads at which a state of groups without a
-    field on the reference exists. At zero external entropy the slope never touches 0. There the curve becomes
-    infinitely steep at one distance, and above this load it has a gap. At y = infinity a call takes less than two
+    field on the reference exists. At zero external entropy the slope never touches 0. There q1 and the slope
+    change infinitely fast at one distance, and above this load they jump. At y = infinity a call takes less than two
     seconds, at zero external entropy about 5 s, and at some margins a minute. Source: docs/margins/theory.md section
     11.
 
@@ -620,7 +620,7 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
 
     Returns:
         `LocalEntropyThreshold`: alpha, and the distance, entropy, external entropy and y where the slope is 0, or
-        infinite.
+        changes infinitely fast.
 
     Raises:
         DomainError: an argument out of range, or a teacher with a negative margin, who solves any number of patterns.
@@ -710,10 +710,10 @@ def _tangent_at(curve: BestReferences, distance: float) -> Array:
 
 
 def _steepest(model: Model) -> LocalEntropyThreshold:
-    """The smallest load at which the slope is infinite somewhere, at zero external entropy.
+    """The smallest load at which the slope changes infinitely fast somewhere, at zero external entropy.
 
     At one distance the load rises with ln delta/v. Its derivative has a minimum, which falls as the distance grows. At
-    the distance where it is 0, two more states of the same load and distance begin: the curve is infinitely steep.
+    the distance where it is 0, two more states of this load and distance begin: the state changes infinitely fast.
     """
     place = _place_of_smallest_load(model, ACCURATE)
     problem, state = place.problem, place.state
