@@ -32,7 +32,7 @@ def adam(ensemble, count=600, **options):
     return train_adam(ensemble, *patterns(count), **settings)
 
 
-def sgd(ensemble, epochs=3, checkpoint=None):
+def sgd(ensemble, epochs=3, checkpoint=None, learning_rate=0.01):
     inputs, _ = patterns(230)
     coins = np.random.default_rng(5).choice([-1.0, 1.0], (ensemble.networks, 230)).astype(np.float32)
     return train_sgd(
@@ -40,7 +40,7 @@ def sgd(ensemble, epochs=3, checkpoint=None):
         inputs,
         torch.from_numpy(coins),
         margin=1.0,
-        learning_rate=0.01,
+        learning_rate=learning_rate,
         batch=50,
         epochs=epochs,
         generators=generators(ensemble.networks, 100),
@@ -182,6 +182,9 @@ def test_change_of_the_activations():
 def test_divergence_is_an_error():
     with pytest.raises(ConvergenceError, match="MLP"):
         adam(networks(), learning_rate=1e30, epochs=200)
+    # Of outputs that are no numbers none is wrong, and such a network has not finished.
+    with pytest.raises(ConvergenceError, match="MLP did not converge"):
+        sgd(networks(), epochs=60, learning_rate=1.5)
 
 
 def test_resumed_adam_has_the_same_bits(tmp_path):

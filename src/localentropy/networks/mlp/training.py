@@ -218,6 +218,7 @@ def train_sgd(
             packed.flat.addcmul_(rate, loss.gradient, value=-1)
             wrong += loss.wrong
         if (loss.active & (wrong == 0)).any():
+            require_finite("MLP", loss.loss, epoch)  # without numbers nothing is wrong
             _rest(loss.active, (wrong == 0) & (packed.ensemble().errors(inputs, labels) == 0), rates)
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
