@@ -245,7 +245,7 @@ def written_slopes(energy, omega, root):
 
 
 @pytest.mark.parametrize(
-    "energy", [*ENERGIES, SquareWave(2.5), Levels((-0.01, 0.01), (math.inf, 0.0, math.inf))], ids=str
+    "energy", [*ENERGIES, SquareWave(5.0), Levels((-0.01, 0.01), (math.inf, 0.0, math.inf))], ids=str
 )
 def test_slopes_of_a_mean_weight_are_those_with_many_digits(energy):
     rng = np.random.default_rng(0)
@@ -280,7 +280,7 @@ def plain_pair(reference, energy, here, V_ref, C_ref):
     return total
 
 
-@pytest.mark.parametrize("energy", [WINDOW, STAIRS, SquareWave(2.5)], ids=str)
+@pytest.mark.parametrize("energy", [WINDOW, STAIRS, SquareWave(5.0)], ids=str)
 @pytest.mark.parametrize(("X", "step", "close"), [(0.35, 1e-4, 1e-8), (0.01192, 2e-6, 1e-6)], ids=["broad", "narrow"])
 def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(energy, X, step, close):
     """In the second place the students' mean hardly moves beside the reference's, and the domain ends nearby."""
