@@ -170,3 +170,12 @@ def test_what_has_no_answer_is_refused_in_one_line(call, message):
     with pytest.raises(DomainError, match=message) as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+def test_no_measurement_and_a_table_without_parameters_are_refused():
+    curve, measured = of_program(CURVE, ensemble=PERCEPTRON["stored"]), table("alpha", "N", "margin")
+    with pytest.raises(DomainError, match="local_entropy: the table has no rows"):
+        largest_margin_curve(curve, measured.iloc[:0])
+    curve.attrs.clear()
+    with pytest.raises(DomainError, match="need a curve of the perceptron's family"):
+        largest_margin_curve(curve, measured)

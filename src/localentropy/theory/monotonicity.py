@@ -286,8 +286,8 @@ def alpha_le(model: Model) -> float:
         The load alpha = P/N.
 
     Raises:
-        DomainError: a margin outside [-4, 5] (random features: [-4, 2]), alpha_T outside [1e-4, 100], or a teacher
-            among the weights and a negative margin, at which any number of patterns is solved.
+        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, or a teacher among the
+            weights and a negative margin, at which any number of patterns is solved.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -313,8 +313,8 @@ def alpha_min(model: Model) -> float:
         The load alpha = P/N.
 
     Raises:
-        DomainError: a margin outside [-4, 5] (random features: [-4, 2]), alpha_T outside [1e-4, 100], or a teacher
-            among the weights and a negative margin, at which any number of patterns is solved.
+        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, or a teacher among the
+            weights and a negative margin, at which any number of patterns is solved.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -336,8 +336,8 @@ def thresholds(model: Model) -> Thresholds:
         The three loads `alpha_c`, `alpha_le` and `alpha_min`, and the margin and the distance at `alpha_le`.
 
     Raises:
-        DomainError: a margin outside [-4, 5] (random features: [-4, 2]), alpha_T outside [1e-4, 100], or a teacher
-            among the weights and a negative margin, at which any number of patterns is solved.
+        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, or a teacher among the
+            weights and a negative margin, at which any number of patterns is solved.
         ConvergenceError: the threshold was not found.
 
     Example:
