@@ -205,6 +205,7 @@ UPDATES = Count("updates", "t", "updates of state evolution", 1, 100_000)
 
 SIZE = Count("N", "N", "weights, patterns, inputs or units; D, P, n, d, p and others alike", 1, 2**31 - 1)
 INPUTS = SIZE.called("inputs", words="inputs of a network")
+RANDOM_FEATURES = SIZE.called("random_features", "p", words="random features of images")
 WIDTH = SIZE.called("width", words="units of a layer, or filters of the first one")
 CLASSES = SIZE.within(low=2).called("classes", words="classes that a network tells apart")
 LAYERS = Count("hidden_layers", "L", "hidden layers", 1, 1000)

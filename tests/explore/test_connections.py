@@ -35,8 +35,8 @@ class Held:
     begun: threading.Event = field(default_factory=threading.Event)
     may_end: threading.Event = field(default_factory=threading.Event)
 
-    def names(self) -> set[str]:
-        return {"erm"}
+    def names(self) -> set[tuple[str, str]]:
+        return {("localentropy.theory", "erm")}
 
     def python(self, rows: str) -> str:
         return f"{rows} = held"

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from localentropy.errors import ConfigError, LocalEntropyError
 from localentropy.pipeline.config import bare_target, find_target, read_figures
 
-UNSOLVED = {"glm_real_data": "its theory needs the covariances of real images"}
-"""Figures with theory in them that have no page, and why."""
-
 
 def names() -> dict[str, str]:
     """The figures that can be explored, and what they show."""
@@ -27,8 +24,9 @@ def explore(figure: str, port: int, browser: bool, allow: Sequence[str]) -> None
         LocalEntropyError: Bokeh is missing, the port is taken, or a word of `allow` is no name.
     """
     if (target := bare_target(figure)) in read_figures() and target not in names():
-        reason = UNSOLVED.get(target, "there is no theory in it")
-        raise ConfigError(f"{figure}: this figure has no page: {reason}; allowed: {', '.join(names())}")
+        raise ConfigError(
+            f"{figure}: this figure has no page, as there is no theory in it; allowed: {', '.join(names())}"
+        )
     figure = find_target(figure, names(), "figure to explore")
     try:
         from localentropy.explore.server import serve

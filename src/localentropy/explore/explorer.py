@@ -18,6 +18,7 @@ from localentropy.programs.sweep import NUMBERS
 if TYPE_CHECKING:
     import pandas as pd
 
+THEORY = "localentropy.theory"
 AT_ONCE = ("distances", "overlaps", "stabilities")
 """Arguments that take all points of a curve. Any other takes one."""
 ARRAYS = ("binary_entropy", "local_energy", "stability_density")
@@ -113,7 +114,7 @@ class Of:
     def at(self, x: float) -> Any:
         """The model, with a number in the place of the grid."""
         arguments = {name: x if name == self.along else value for name, value in self.arguments}
-        return getattr(import_module("localentropy.theory"), self.kind)(**arguments)
+        return getattr(import_module(THEORY), self.kind)(**arguments)
 
     def __str__(self) -> str:
         written = [f"{name}={'x' if name == self.along else _written(value)}" for name, value in self.arguments]
@@ -122,19 +123,21 @@ class Of:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of `localentropy.theory` over a grid; see `call`.
+    """A function over a grid; see `call`.
 
     Attributes:
         function: its name, or `<module>.<function>`.
         model: the model that is asked, if the function is a question.
         arguments: names and values. One value in them or in the model is a `Grid`.
         pieces: how many parts of the grid are solved one after the other, the right one first.
+        package: where the function is.
     """
 
     function: str
     model: Of | None
     arguments: tuple[tuple[str, Any], ...]
     pieces: int = 1
+    package: str = THEORY
 
     @property
     def along(self) -> str:
@@ -167,7 +170,7 @@ class Call:
         from localentropy.theory.question import numbers
 
         *module, name = self.function.split(".")
-        function = getattr(import_module(".".join(["localentropy.theory", *module])), name)
+        function = getattr(import_module(".".join([self.package, *module])), name)
         others = {key: value for key, value in self.arguments if key != self.along}
         if self.model is not None and self.model.along is not None:
             found = function([self.model.at(float(x)) for x in points], **others)
@@ -207,9 +210,10 @@ class Call:
                 made = f"pd.DataFrame({made})"
         return f"points = {self.grid}\n{rows} = {made}\n{rows} = {rows}.assign(x=points, **{rows}.attrs)"
 
-    def names(self) -> set[str]:
-        """The names that the call needs of `localentropy.theory`."""
-        return {self.function.split(".")[0], *([self.model.kind] if self.model else [])}
+    def names(self) -> set[tuple[str, str]]:
+        """The names that the call needs, each behind its package."""
+        models = {(THEORY, self.model.kind)} if self.model else set()
+        return {(self.package, self.function.split(".")[0])} | models
 
 
 @lru_cache(maxsize=4096)
@@ -222,9 +226,9 @@ def of(kind: str, **arguments: Any) -> Of:
     return Of(kind, tuple(arguments.items()))
 
 
-def call(function: str, model: Of | None = None, pieces: int = 1, **arguments: Any) -> Call:
-    """A function of `localentropy.theory` over a grid, which is one argument of the function or of its model."""
-    return Call(function, model, tuple(arguments.items()), pieces)
+def call(function: str, model: Of | None = None, pieces: int = 1, package: str = THEORY, **arguments: Any) -> Call:
+    """A function of a package over a grid, which is one argument of the function or of its model."""
+    return Call(function, model, tuple(arguments.items()), pieces, package)
 
 
 def _written(value: Any) -> str:
@@ -325,10 +329,12 @@ def python(explorer: Explorer, curves: Sequence[Curve]) -> str:
         lines += [f"axes[0, {number}].set_yscale({scale})"] if panel.y_linear else []
         lines += [f"axes[0, {number}].legend()"]
     names = sorted(set().union(*(each.names() for each in rows)))
+    packages = {package: [name for at, name in names if at == package] for package, _ in names}
+    imports = [f"from {package} import {', '.join(own)}" for package, own in packages.items()]
     own = sorted({f"from {curve.y.__module__} import {curve.y.__name__}" for curve in curves if callable(curve.y)})
     head = ["import matplotlib.pyplot as plt", "import numpy as np", "import pandas as pd", ""]
     head = ["import math", "", *head] if any("math." in line for line in lines) else head
-    return "\n".join([*head, *own, f"from localentropy.theory import {', '.join(names)}", "", *lines, "plt.show()"])
+    return "\n".join([*head, *own, *imports, "", *lines, "plt.show()"])
 
 
 def _plotted(curve: Curve, rows: str) -> list[str]:

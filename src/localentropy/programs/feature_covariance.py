@@ -17,7 +17,7 @@ class Parameters(ExperimentParameters):
 
     DATASETS = DATASETS
 
-    random_features: int = given(quantities.SIZE, "random features p (C)", size=True)
+    random_features: int = given(quantities.RANDOM_FEATURES, "random features (C)", size=True)
     images: int = given(
         quantities.SIZE.within(low=10, high=60_000),
         "training images that a dataset must have at least; all its images are used, the test images too",

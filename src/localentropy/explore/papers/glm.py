@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from localentropy.explore import bayes_optimal, linear_students
+from localentropy.explore import bayes_optimal, linear_students, real_images
 
 if TYPE_CHECKING:
     from localentropy.explore.catalogue import Explorers
@@ -17,4 +17,5 @@ FIGURES: Explorers = {
     "committee": bayes_optimal.committee,
     "hidden_manifold": partial(linear_students.hidden_manifold, experiment="glm/manifold", shipped=("a", ".*theory")),
     "gaussian_equivalence": partial(linear_students.hidden_manifold, experiment="glm/equivalence"),
+    "real_data": real_images.real_data,
 }
