@@ -31,9 +31,9 @@ physics. `config/<paper>/sizes.yaml` holds the sizes, which are marked *size* be
 paper]`, or one value for all three scales. Nothing else depends on the scale. The scales are:
 
 - `smoke` has small sizes, for tests.
-- `default` has error bars. It is the scale of the gallery. The networks of figures 7 and 14 are in a [committed
-  table](../data/README.md#large-tables). Another seed, or other values of `cnn`, need the whole
-  CIFAR-10, or fewer images.
+- `default` has error bars. It is the scale of the gallery. The networks of figures 6, 7 and 14 are in [committed
+  tables](../data/README.md#large-tables). Another seed, or other values of `mlp`, take hours. Other values of `cnn`
+  need the whole CIFAR-10, too, or fewer images.
 - `paper` has the sizes that the paper's text states. Where the text states none, the sizes are large and chosen here.
   This scale is made for a [cluster](cluster.md) with GPUs. Without a GPU, set `device` to `cpu` for figures 5, 6, 7 and
   14 and for `margins_figure8`, as in `SET='mlp.device=cpu'`. Figures 7 and 14, `margins_figure8` and `glm_real_data`

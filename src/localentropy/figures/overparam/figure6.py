@@ -68,10 +68,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
     label_panels(
-        axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.3, 0.55), "upper left", "best")
+        axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.3, 0.43), "upper left", "best")
     )
-    axes[1].text(0.96, 0.86, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
-    _draw_difference(axes[1].inset_axes((0.53, 0.08, 0.44, 0.11)), _difference(data, by), by)
+    axes[1].text(0.96, 0.72, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
+    _draw_difference(axes[1].inset_axes((0.53, 0.11, 0.44, 0.11)), _difference(data, by), by)
     # In (b) the points are above.
     draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
     figure.add(pd.concat([_adversity(table, x), _layers(solutions, x)]))
@@ -174,7 +174,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
     p = table.attrs["parameters"]
     settings = {
         "networks": f"{p['hidden_layers']} hidden ReLU layers on 10 principal components, {PREPARED[p['preparation']]}; "
-        f"the gain of the initialization is {p['gain']:.4g} (√2 keeps the size of the signal through ReLU units)",
+        f"the gain of the initialization is {p['gain']:.4g}",
         "data": f"{p['training_patterns']} training patterns, all 10 000 test patterns",
         "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g} up "
         f"to width {p['narrow']}, beyond it times ({p['narrow']} / width)^(3/2), {p['epochs']} epochs or until there are "
@@ -189,11 +189,21 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         **_adversarial(table),
         "chosen here": "depth, widths, margin, learning rates (Adam's follows Geiger et al.), epochs, batches, size of the "
         "reduced training set",
-        "Geiger et al. (2020), whom the text follows": f"principal components {PREPARED['whitened']}; a gain of "
-        f"1; training until {_end(0)}",
     }
-    below = "below the paper's size: fewer patterns, epochs and samples"
+    if others := _otherwise(p):
+        settings["Geiger et al. (2020), whom the text follows"] = others
+    below = "below the sizes of the paper's scale: fewer widths, networks and epochs"
     return settings | ({} if scale == "paper" else {f"scale {scale}": below})
+
+
+def _otherwise(p: Mapping[str, Any]) -> str:
+    """What Geiger et al. do in another way, in words."""
+    theirs = {
+        f"principal components {PREPARED['whitened']}": p["preparation"] != "whitened",
+        "a gain of 1": p["gain"] != 1.0,
+        f"training until {_end(0)}": p["smallest_loss"] != 0.0,
+    }
+    return "; ".join(words for words, other in theirs.items() if other)
 
 
 def _end(smallest_loss: float) -> str:
