@@ -1,10 +1,12 @@
 """Local entropy of groups of y solutions: the free entropy as it is written on grids, limits, exact counts."""
 
+import itertools
 import math
 from functools import lru_cache
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import log_ndtr, logsumexp, ndtr
 from scipy.stats import norm
 
@@ -18,6 +20,7 @@ from localentropy.theory.local_entropies import (
     ZERO_EXTERNAL_ENTROPY,
     BestReferences,
     Groups,
+    TaughtStudents,
     alpha_u,
     at_ratio,
     local_entropy,
@@ -365,6 +368,53 @@ def test_all_configurations_around_the_best_references_solve_near_them():
     np.testing.assert_allclose(found["entropy"], binary_entropy([0.001, 0.005]), atol=1e-9)
     assert found["residual"].max() < 1e-9
     assert found["external_entropy"].isna()[0]
+
+
+@pytest.mark.parametrize("model", [Perceptron(0.5, -2.0), Perceptron(0.1, -1.5), TeacherStudent(2.0, -0.5)])
+def test_a_curve_is_the_same_by_any_steps(model):
+    """Where nearly all configurations solve, rounding is larger than what is missing."""
+    distances = np.geomspace(1e-4, 0.2, 12)
+    found = local_entropy(model, distances)
+    alone = [local_entropy(model, distance)["entropy"][0] for distance in distances]
+    np.testing.assert_allclose(found["entropy"], alone, rtol=0.0, atol=3e-8)
+    assert (found["entropy"] < binary_entropy(distances) + 1e-10).all()
+
+
+def test_the_teacher_becomes_the_best_reference_at_small_distances():
+    """The curve comes down to that of students of the teacher, which never is above it."""
+    curve = BestReferences(TeacherStudent(2.0, -1.0))
+    students = TaughtStudents(curve.model, curve.typical.coordinates)
+    above = [curve.at(d).entropy - students.at(d, 0.0).entropy for d in (0.06, 0.05, 0.04, 0.03)]
+    assert above[0] < 1e-5 and all(0 < later < 0.2 * sooner for sooner, later in itertools.pairwise(above))
+    assert curve.at(0.01).external_entropy == 0.0
+
+
+@pytest.mark.parametrize("model", [TeacherStudent(10.0, -0.5), TeacherStudent(100.0, -0.2)])
+def test_around_the_teacher(model):
+    """From typical solutions, where the slope is 0, to students who share nothing but the teacher, by an integral."""
+    curve = BestReferences(model)
+    assert curve.taught
+    below = curve.at(curve.widest * (1.0 - 1e-9))
+    assert below.entropy == pytest.approx(curve.typical.value, abs=1e-12)
+    assert below.slope == pytest.approx(0.0, abs=1e-6)
+    students = TaughtStudents(model, curve.typical.coordinates)
+    for distance in (0.4 * curve.widest, 2e-4):
+        row, S = students.at(distance, 0.0), 1.0 - 2.0 * distance
+        step = 1e-3 * distance
+        values = [students.at(distance + k * step, 0.0).entropy for k in (-2, -1, 1, 2)]
+        assert row.slope == pytest.approx(five_point_slope(values, step), rel=1e-6)
+    written = quad(lambda z: 2.0 * norm.pdf(z) * log_ndtr((S * z - model.margin) / math.sqrt(1.0 - S * S)), 0.0, 9.0)
+    assert row.entropy == pytest.approx(binary_entropy(distance) + model.alpha * written[0], abs=1e-10)
+    with pytest.raises(ConvergenceError, match=r"^local entropy of groups around the teacher"):
+        local_entropy(model, 2e-4, 5.0)
+
+
+def test_curves_start_at_a_smaller_load_where_they_must():
+    """From a margin where they start at once, the curves move smoothly."""
+    margins = [-0.7, -0.75, -0.8, -0.85, -0.9, -1.0]
+    found = [local_entropy(TeacherStudent(1.0, margin), [0.1, 0.3])["entropy"].to_numpy() for margin in margins]
+    fitted = np.polynomial.Polynomial.fit(margins[:2] + margins[3:], [row[0] for row in (found[:2] + found[3:])], 4)
+    assert fitted(-0.8) == pytest.approx(found[2][0], abs=1e-7)
 
 
 @pytest.mark.parametrize(

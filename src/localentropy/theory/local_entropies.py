@@ -46,8 +46,10 @@ from localentropy.theory.large_deviations import (
     LOGIT_DISTANCE,
     LOGIT_Q,
     RATIO,
+    AroundTeacher,
     AtField,
     LargeDeviations,
+    without_overlap,
 )
 from localentropy.theory.model import Model
 from localentropy.theory.question import question
@@ -78,8 +80,20 @@ NEAR_ONE = 1.005
 """y below which curves are interpolated between neighbours: at y = 1 nothing depends on q1 and its conjugate."""
 AROUND_ONE = 1.0 + np.array([-0.015, -0.005, 0.005, 0.015])
 """1 / y of these neighbours."""
+FIRST_LOADS = (0.5, 0.2, 0.05)
+"""Parts of alpha from which the first point is followed, where it is not found at once."""
 ALL_SOLVE = 1e-9
 """Entropy of all configurations less the local entropy, in units of alpha, below which all count as solutions."""
+ROUNDED = 1e-6
+"""The same, below which a rise towards small distances is rounding."""
+TAUGHT, NEARLY_TAUGHT = 1e-10, 1e-6
+"""Local entropy less that around the teacher, in units of alpha, below which the teacher counts as the best reference:
+at once, and where no solution is found."""
+NEAR_TEACHER = 0.01
+"""Difference of the distances of students from the teacher and from the reference, in units of the second, up to which
+the teacher may be the reference."""
+SHARED = 1e-11
+"""q_hat c below which students share nothing beyond their teacher."""
 THRESHOLD_START = 0.75
 """Load from which a threshold is looked for, in units of alpha_c."""
 THRESHOLD_DISTANCES = (0.02, 0.06, 0.005, 0.002, 0.0005)
@@ -191,14 +205,16 @@ def local_entropy(
         typical solutions, and the slope is 0 (at y = 1e4, to about 1e-8). There are exponentially many such references,
         so y is infinite at "zero external entropy". Near d = 0 all configurations around the best references are
         solutions, to about 1e-9. There the residual is the error of the entropy, and external_entropy, q0 and delta_q
-        are NaN.
+        are NaN. At small distances the teacher of a `TeacherStudent` may be the best reference, to about 1e-10, and at
+        a negative margin and large loads at all distances. Then external_entropy and delta_q are 0.
 
     Raises:
         DomainError: an argument out of range, or there are no solutions.
         ConvergenceError: the curve could not be started, or, if `unsolved` is "raise", not followed to a distance.
             Curves are followed from wide distances. They end where the state of the groups ends: at small distances for
-            few replicas or loads near alpha_c. At zero external entropy they end where y grows beyond about 1000, at
-            small distances and loads.
+            few replicas or loads near alpha_c. Where the teacher is the best reference at all distances, there is no
+            curve at finite y. At zero external entropy they end where y grows beyond about 1000, at small distances and
+            loads.
 
     Example:
         >>> from localentropy.theory import Perceptron, local_entropy
@@ -253,8 +269,10 @@ def logit(distance: float) -> float:
 
 def _curve(model: Model, y: float | str) -> BestReferences | Groups | NearOne:
     best = BestReferences(model)
-    if y == math.inf:
+    if y == math.inf or (best.taught and isinstance(y, str)):
         return best
+    if best.taught:
+        raise ConvergenceError("local entropy of groups around the teacher", {"replicas": float(y)}, math.inf)
     if isinstance(y, str):
         return Groups(best, None)
     return Groups(best, 1.0 / y) if y >= NEAR_ONE else NearOne(best, 1.0 / y)
@@ -313,10 +331,21 @@ class BestReferences:
         self.typical = typical_point(model)
         self.order = model.values(self.typical.coordinates)
         self.widest = 0.5 * (1.0 - self._signs()[0])
-        point = first_point(model)
-        self._start = np.insert(point.coordinates, FIELD, point.field)
-        self.first = point.distance
         self._arms: dict[bool, Arm] = {}
+        self._missing = math.inf
+        self._students: TaughtStudents | None = None
+        self._limit: _Limit | None = None
+        try:
+            point = _first_point(model)
+        except ConvergenceError:
+            error = self._beyond_teacher(self.widest, self.typical.value)
+            if not error < NEARLY_TAUGHT:
+                raise
+            self._limit, self.first = _Limit(True, error), self.widest
+        else:
+            self._start = np.insert(point.coordinates, FIELD, point.field)
+            self.first = point.distance
+        self.taught = self._limit is not None
 
     def _arm(self, beyond: bool) -> Arm:
         if beyond not in self._arms:
@@ -339,17 +368,48 @@ class BestReferences:
         return LargeDeviations(self.model, logit_distance)
 
     def point(self, distance: float) -> StationaryPoint | None:
-        """The saddle point at a distance below `widest`; None where all configurations solve.
+        """The saddle point at a distance below `widest`; None where all configurations solve or the teacher is best.
 
         Raises:
             ConvergenceError: it was not reached.
         """
+        if self.taught:
+            return None
         branch, target = self._arm(distance > self.first), logit(distance)
         while branch.position != target:
-            if missing(branch) < ALL_SOLVE * min(max(self.model.alpha, 1e-3), 1.0) and target < branch.position:
+            if target < branch.position and self._ended(branch, TAUGHT):
                 return None
-            branch.advance(target, TOLERANCE)
+            try:
+                branch.advance(target, TOLERANCE)
+            except ConvergenceError:
+                if target > branch.position or not self._ended(branch, NEARLY_TAUGHT):
+                    raise
         return branch.point
+
+    def _ended(self, branch: Arm, most: float) -> bool:
+        """Whether a simple limit holds, to this error, at all distances below that of the branch."""
+        if self._limit is None:
+            left, scale, error = missing(branch), min(max(self.model.alpha, 1e-3), 1.0), math.inf
+            distance = 0.5 / (1.0 + math.exp(-branch.position))
+            if self.model.teacher_solves:
+                r = self.problem(branch.position).order_parameters(branch.point.coordinates).latent.r.value
+                if abs(0.5 * (1.0 - r) - distance) < NEAR_TEACHER * distance:
+                    error = self._beyond_teacher(distance, branch.point.value)
+            if left < ALL_SOLVE * scale or self._missing < left < ROUNDED * scale:
+                self._limit = _Limit(False, abs(min(left, self._missing)))
+            elif error < most * scale:
+                self._limit = _Limit(True, error)
+            self._missing = left
+        return self._limit is not None
+
+    def _beyond_teacher(self, distance: float, entropy: float) -> float:
+        """By how much an entropy is larger than that around the teacher; infinite where no teacher is a reference."""
+        if not self.model.teacher_solves:
+            return math.inf
+        try:
+            return abs(entropy - self._around_teacher(distance).entropy)
+        except ConvergenceError:
+            return math.inf
 
     def at(self, distance: float) -> LocalEntropy:
         """The curve at one distance.
@@ -361,15 +421,31 @@ class BestReferences:
             return self._around_typical(distance)
         point = self.point(distance)
         if point is None:
-            S, residual = 1.0 - 2.0 * distance, abs(missing(self._arm(False)))
-            entropy, slope = float(binary_entropy(distance)), math.log1p(-distance) - math.log(distance)
-            return LocalEntropy(distance, entropy, slope, math.nan, math.inf, math.nan, S * S, math.nan, residual)
+            assert self._limit is not None
+            return self._around_teacher(distance) if self._limit.teacher else self._all_solve(distance)
         x = self.problem(logit(distance)).order_parameters(point.coordinates)
         q = x.q.value
         return LocalEntropy(
             distance, point.value, 2.0 * float(point.coordinates[FIELD]), point.slope(EPSILON), math.inf, q, q,
             x.delta.value, point.residual,
         )  # fmt: skip
+
+    def _all_solve(self, distance: float) -> LocalEntropy:
+        """References around which all configurations are solutions."""
+        assert self._limit is not None
+        S, nan = 1.0 - 2.0 * distance, math.nan
+        entropy, slope = float(binary_entropy(distance)), math.log1p(-distance) - math.log(distance)
+        return LocalEntropy(distance, entropy, slope, nan, math.inf, nan, S * S, nan, self._limit.error)
+
+    def _around_teacher(self, distance: float) -> LocalEntropy:
+        """The teacher as the reference.
+
+        Raises:
+            ConvergenceError: the students around it were not found.
+        """
+        if self._students is None:
+            self._students = TaughtStudents(self.model, self.typical.coordinates)
+        return self._students.at(distance, self._limit.error if self._limit else 0.0)
 
     def _around_typical(self, distance: float) -> LocalEntropy:
         """References around typical solutions; the signs of their weights are free as far as the distance allows."""
@@ -381,6 +457,65 @@ class BestReferences:
             distance, self.typical.value, 0.0, float(found.fun), math.inf, self.order.q, self.order.q, 0.0,
             self.typical.residual,
         )  # fmt: skip
+
+
+class _Limit(NamedTuple):
+    """What holds at small distances at y = infinity.
+
+    Attributes:
+        teacher: whether the teacher is the reference; else all configurations around the references are solutions.
+        error: of the entropy, nats per weight.
+    """
+
+    teacher: bool
+    error: float
+
+
+class TaughtStudents:
+    """Solutions at a distance from their teacher, below that of typical ones.
+
+    Args:
+        model: the model at the margin of the solutions counted, with a binary teacher.
+        typical: coordinates of typical solutions.
+
+    Example:
+        >>> from localentropy.theory import TeacherStudent
+        >>> from localentropy.theory.local_entropies import TaughtStudents
+        >>> from localentropy.theory.typical_solutions import typical_point
+        >>> model = TeacherStudent(alpha=10.0, margin=-0.5)
+        >>> round(TaughtStudents(model, typical_point(model).coordinates).at(0.01, error=0.0).entropy, 6)
+        0.052885
+    """
+
+    def __init__(self, model: Model, typical: Array) -> None:
+        x = model.values(typical)
+        self.model = model
+        self._branch = Branch(
+            lambda position: AroundTeacher(model, position), "logit 2 d", LOGIT_DISTANCE, logit(0.5 * (1.0 - x.r)),
+            np.array([typical[LOG_Q_HAT], math.log(x.c / x.v), x.r_hat]), step=0.2,
+        )  # fmt: skip
+
+    def at(self, distance: float, error: float) -> LocalEntropy:
+        """The solutions at one distance, as students of a reference.
+
+        Args:
+            distance: d.
+            error: by how much the entropy around the best reference is larger.
+
+        Raises:
+            ConvergenceError: the branch could not be followed that far.
+        """
+        branch, target, S = self._branch, logit(distance), 1.0 - 2.0 * distance
+        while branch.position != target:
+            x = AroundTeacher(self.model, branch.position).order_parameters(branch.point.coordinates)
+            if target < branch.position and (shared := x.q_hat.value * x.c.value) < SHARED:
+                value, slope = without_overlap(self.model, distance)
+                return LocalEntropy(distance, value, slope, 0.0, math.inf, S * S, S * S, 0.0, max(error, shared))
+            branch.advance(target, TOLERANCE)
+        point = branch.point
+        q = AroundTeacher(self.model, target).order_parameters(point.coordinates).q.value
+        slope = point.slope(LOGIT_DISTANCE) / (distance * S)
+        return LocalEntropy(distance, point.value, slope, 0.0, math.inf, q, q, 0.0, max(error, point.residual))
 
 
 def missing(branch: Branch) -> float:
@@ -410,6 +545,42 @@ class FirstPoint(NamedTuple):
     distance: float
 
 
+def _first_point(model: Model) -> FirstPoint:
+    """The first point, found at once or followed from a smaller load.
+
+    Raises:
+        ConvergenceError: it was not found.
+    """
+    try:
+        return first_point(model)
+    except ConvergenceError as failure:
+        lost = failure
+    for part in FIRST_LOADS:
+        try:
+            found = first_point(model.at(alpha=part * model.alpha))
+
+            def family(log_alpha: float, field: float = found.field) -> AtField:
+                return AtField(model.at(alpha=math.exp(log_alpha)), field)
+
+            start = math.log(part * model.alpha)
+            point = Branch(family, "ln alpha", LOG_ALPHA, start, found.coordinates, step=0.1).to(math.log(model.alpha))
+            field = max(_first_field(model, FIRST_FIELDS[0][0]), found.field)
+            point = Branch(
+                lambda log_field: AtField(model, math.exp(log_field)), "ln field", None, math.log(found.field),
+                point.coordinates, step=0.1,
+            ).to(math.log(field))  # fmt: skip
+        except ConvergenceError:
+            continue
+        return FirstPoint(field, point.coordinates, -0.5 * point.slope(0))
+    raise lost
+
+
+def _first_field(model: Model, part: float) -> float:
+    """A field that is this part of the random ones of typical solutions."""
+    root = math.sqrt(model.values(typical_point(model).coordinates).q_hat)
+    return part * root / (1.0 + root)
+
+
 def first_point(model: Model) -> FirstPoint:
     """The solution at a small field, by its linear response to it.
 
@@ -433,7 +604,7 @@ def first_point(model: Model) -> FirstPoint:
     root = math.sqrt(x.q_hat)
     lost = None
     for part, effect in FIRST_FIELDS:
-        field = part * root / (1.0 + root)
+        field = _first_field(model, part)
         delta = (effect or 1.0) * math.sqrt(2.0 / math.pi) * field / root
         pulled = delta * min(x.q_hat, x.q_hat**2 / model.alpha)
         start = np.concatenate(
