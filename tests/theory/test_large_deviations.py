@@ -409,8 +409,16 @@ def test_around_the_teacher(model):
         local_entropy(model, 2e-4, 5.0)
 
 
-def test_curves_start_at_a_smaller_load_where_they_must():
-    """From a margin where they start at once, the curves move smoothly."""
+@pytest.mark.parametrize("margin", [-1.989, -1.144])
+def test_curves_start_at_every_load(margin):
+    """At negative margins and loads from few patterns to many, from a first point near that of typical solutions."""
+    for alpha in (0.05, 0.2, 0.6, 1.5, 4.0, 8.0):
+        curve = BestReferences(TeacherStudent(alpha, margin))
+        assert curve.taught or 0.9 * curve.widest < curve.first < curve.widest
+
+
+def test_curves_of_neighbouring_margins():
+    """They move smoothly with the margin, where they start at once and where they do not."""
     margins = [-0.7, -0.75, -0.8, -0.85, -0.9, -1.0]
     found = [local_entropy(TeacherStudent(1.0, margin), [0.1, 0.3])["entropy"].to_numpy() for margin in margins]
     fitted = np.polynomial.Polynomial.fit(margins[:2] + margins[3:], [row[0] for row in (found[:2] + found[3:])], 4)

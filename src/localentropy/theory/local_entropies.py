@@ -13,6 +13,7 @@ the external entropy vanishes. Derivation: docs/margins/theory.md section 11.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -66,6 +67,8 @@ FIRST_FIELDS = (
 )  # fmt: skip
 """Fields where curves at y = infinity may start, in units of the random ones, and factors of their guessed effect; with
 None, the effect is found from the equations."""
+FIRST_PULLS = (None, 0.1)
+"""Guesses of the patterns' pull on a reference, in units of delta; None for the one of many patterns."""
 ROUNDS = 3
 """Rounds of the first answer of the weights to the patterns' pull, and back."""
 FARTHEST_START = 2.0
@@ -80,8 +83,6 @@ NEAR_ONE = 1.005
 """y below which curves are interpolated between neighbours: at y = 1 nothing depends on q1 and its conjugate."""
 AROUND_ONE = 1.0 + np.array([-0.015, -0.005, 0.005, 0.015])
 """1 / y of these neighbours."""
-FIRST_LOADS = (0.5, 0.2, 0.05)
-"""Parts of alpha from which the first point is followed, where it is not found at once."""
 ALL_SOLVE = 1e-9
 """Entropy of all configurations less the local entropy, in units of alpha, below which all count as solutions."""
 ROUNDED = 1e-6
@@ -336,7 +337,7 @@ class BestReferences:
         self._students: TaughtStudents | None = None
         self._limit: _Limit | None = None
         try:
-            point = _first_point(model)
+            point = first_point(model)
         except ConvergenceError:
             error = self._beyond_teacher(self.widest, self.typical.value)
             if not error < NEARLY_TAUGHT:
@@ -395,7 +396,7 @@ class BestReferences:
                 r = self.problem(branch.position).order_parameters(branch.point.coordinates).latent.r.value
                 if abs(0.5 * (1.0 - r) - distance) < NEAR_TEACHER * distance:
                     error = self._beyond_teacher(distance, branch.point.value)
-            if left < ALL_SOLVE * scale or self._missing < left < ROUNDED * scale:
+            if left < ALL_SOLVE * scale or (self._missing < left and self._missing < ROUNDED * scale):
                 self._limit = _Limit(False, abs(min(left, self._missing)))
             elif error < most * scale:
                 self._limit = _Limit(True, error)
@@ -490,10 +491,13 @@ class TaughtStudents:
     def __init__(self, model: Model, typical: Array) -> None:
         x = model.values(typical)
         self.model = model
-        self._branch = Branch(
-            lambda position: AroundTeacher(model, position), "logit 2 d", LOGIT_DISTANCE, logit(0.5 * (1.0 - x.r)),
-            np.array([typical[LOG_Q_HAT], math.log(x.c / x.v), x.r_hat]), step=0.2,
-        )  # fmt: skip
+        self._shared = x.q_hat * x.c
+        self._branch: Branch | None = None
+        if self._shared >= SHARED:
+            self._branch = Branch(
+                lambda position: AroundTeacher(model, position), "logit 2 d", LOGIT_DISTANCE, logit(0.5 * (1.0 - x.r)),
+                np.array([typical[LOG_Q_HAT], math.log(x.c / x.v), x.r_hat]), step=0.2,
+            )  # fmt: skip
 
     def at(self, distance: float, error: float) -> LocalEntropy:
         """The solutions at one distance, as students of a reference.
@@ -506,12 +510,16 @@ class TaughtStudents:
             ConvergenceError: the branch could not be followed that far.
         """
         branch, target, S = self._branch, logit(distance), 1.0 - 2.0 * distance
-        while branch.position != target:
+        while branch is not None and branch.position != target:
             x = AroundTeacher(self.model, branch.position).order_parameters(branch.point.coordinates)
-            if target < branch.position and (shared := x.q_hat.value * x.c.value) < SHARED:
-                value, slope = without_overlap(self.model, distance)
-                return LocalEntropy(distance, value, slope, 0.0, math.inf, S * S, S * S, 0.0, max(error, shared))
-            branch.advance(target, TOLERANCE)
+            shared = x.q_hat.value * x.c.value
+            if target < branch.position and shared < SHARED:
+                self._shared, branch = shared, None
+            else:
+                branch.advance(target, TOLERANCE)
+        if branch is None:
+            value, slope = without_overlap(self.model, distance)
+            return LocalEntropy(distance, value, slope, 0.0, math.inf, S * S, S * S, 0.0, max(error, self._shared))
         point = branch.point
         q = AroundTeacher(self.model, target).order_parameters(point.coordinates).q.value
         slope = point.slope(LOGIT_DISTANCE) / (distance * S)
@@ -545,42 +553,6 @@ class FirstPoint(NamedTuple):
     distance: float
 
 
-def _first_point(model: Model) -> FirstPoint:
-    """The first point, found at once or followed from a smaller load.
-
-    Raises:
-        ConvergenceError: it was not found.
-    """
-    try:
-        return first_point(model)
-    except ConvergenceError as failure:
-        lost = failure
-    for part in FIRST_LOADS:
-        try:
-            found = first_point(model.at(alpha=part * model.alpha))
-
-            def family(log_alpha: float, field: float = found.field) -> AtField:
-                return AtField(model.at(alpha=math.exp(log_alpha)), field)
-
-            start = math.log(part * model.alpha)
-            point = Branch(family, "ln alpha", LOG_ALPHA, start, found.coordinates, step=0.1).to(math.log(model.alpha))
-            field = max(_first_field(model, FIRST_FIELDS[0][0]), found.field)
-            point = Branch(
-                lambda log_field: AtField(model, math.exp(log_field)), "ln field", None, math.log(found.field),
-                point.coordinates, step=0.1,
-            ).to(math.log(field))  # fmt: skip
-        except ConvergenceError:
-            continue
-        return FirstPoint(field, point.coordinates, -0.5 * point.slope(0))
-    raise lost
-
-
-def _first_field(model: Model, part: float) -> float:
-    """A field that is this part of the random ones of typical solutions."""
-    root = math.sqrt(model.values(typical_point(model).coordinates).q_hat)
-    return part * root / (1.0 + root)
-
-
 def first_point(model: Model) -> FirstPoint:
     """The solution at a small field, by its linear response to it.
 
@@ -601,14 +573,15 @@ def first_point(model: Model) -> FirstPoint:
     """
     typical = typical_point(model).coordinates
     x = model.values(typical)
-    root = math.sqrt(x.q_hat)
+    root, r_hat = math.sqrt(x.q_hat), float(getattr(x, "r_hat", 0.0))
+    turned = 0.5 * math.log(2.0 / (math.pi * x.q_hat)) - 0.5 * r_hat**2 / x.q_hat  # ln of signs, by a small field
     lost = None
-    for part, effect in FIRST_FIELDS:
-        field = _first_field(model, part)
-        delta = (effect or 1.0) * math.sqrt(2.0 / math.pi) * field / root
-        pulled = delta * min(x.q_hat, x.q_hat**2 / model.alpha)
+    for pull, (part, effect) in itertools.product(FIRST_PULLS, FIRST_FIELDS):
+        field = part * root / (1.0 + root)
+        log_delta = turned + math.log((effect or 1.0) * field)
+        log_pulled = log_delta + math.log(pull or min(x.q_hat, x.q_hat**2 / model.alpha))
         start = np.concatenate(
-            [typical[:2], [math.log(delta / x.v), math.log(pulled)], model.weights.group_start(typical)]
+            [typical[:2], [log_delta - math.log(x.v), log_pulled], model.weights.group_start(typical)]
         )
         problem = AtField(model, field)
         try:
