@@ -24,7 +24,7 @@ from localentropy.theory import (
     kappa_max,
     typical,
 )
-from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher
+from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher, _sharing_nothing, typical_point
 from tests.enumeration import all_signs
 
 Z = np.linspace(-9, 9, 4001)
@@ -108,7 +108,7 @@ def test_of_two_states_the_one_with_more_solutions_is_typical():
     )
 
 
-@pytest.mark.parametrize(("alpha", "margin"), [(1e9, -4.0), (1.5, -1e-9)])
+@pytest.mark.parametrize(("alpha", "margin"), [(1.5, -1e-12), (1e6, -1e-15)])
 def test_solutions_next_to_a_teacher_that_are_not_found_are_an_error_of_their_own(alpha, margin):
     with pytest.raises(ConvergenceError):
         typical(TeacherStudent(alpha, margin))
@@ -171,3 +171,29 @@ def test_surroundings():
     assert (table["entropy"] < -d * np.log(d) - (1 - d) * np.log1p(-d)).all()
     largest = franz_parisi(Perceptron(1.0, -0.8), [0.05])
     assert largest.attrs["margin_ref"] == kappa_max(Perceptron(1.0)) < 0
+
+
+@pytest.mark.parametrize(("alpha", "margin"), [(16.7, -0.011), (50.0, -0.01), (5.0, -0.02)])
+def test_students_who_share_nothing_beyond_the_teacher(alpha, margin):
+    """Where the branch still finds them, the integral has the same solutions, to the overlap that it leaves out."""
+    model = TeacherStudent(alpha, margin)
+    branch, found = _beside_teacher(model), _sharing_nothing(model)
+    assert found.residual < 1e-12
+    assert found.value == pytest.approx(branch.value, abs=1e-12)
+    np.testing.assert_allclose(found.coordinates[:3], branch.coordinates[:3], rtol=0.0, atol=3e-3)
+    assert found.slope(0) == pytest.approx(branch.slope(0), rel=1e-6)  # by ln alpha
+
+
+def test_solutions_next_to_the_teacher_are_found_at_all_loads():
+    """Of these points the branch reaches four of five."""
+    stream = np.random.default_rng(3)
+    for alpha, margin in zip(np.exp(stream.uniform(0.3, 5.7, 40)), -np.exp(stream.uniform(-7.0, 0.0, 40)), strict=True):
+        point = typical_point(TeacherStudent(alpha, margin))
+        assert point.value > 0.0 and point.residual < 1e-6
+
+
+def test_students_who_share_more_are_no_such_solutions():
+    with pytest.raises(ConvergenceError, match=r"^solutions next to the teacher"):
+        _sharing_nothing(TeacherStudent(2.0, -0.5))
+    with pytest.raises(ConvergenceError, match=r"^solutions next to the teacher"):
+        _sharing_nothing(TeacherStudent(0.1, -2.0))

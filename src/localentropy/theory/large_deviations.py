@@ -22,10 +22,8 @@ import numpy as np
 
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.jets import Jet, Number, exp, logistic, variables
-from localentropy.numerics.quadrature import unit_legendre
 from localentropy.numerics.saddle_point import Array, FreeEntropy
 from localentropy.theory import group_patterns, group_sites
-from localentropy.theory.franz_parisi_entropy import binary_entropy
 from localentropy.theory.model import Model
 from localentropy.theory.teacher_student import TeacherOverlap
 
@@ -35,8 +33,6 @@ LOGIT_DISTANCE, LOG_ALPHA, EPSILON = range(3)
 """Positions of the control parameters."""
 FARTHEST = 100.0
 """Logarithms of order parameters beyond which no groups are looked for."""
-LARGEST_STABILITY, STABILITIES = 9.0, 400
-"""Where integrals over the teacher's stabilities end, and their nodes."""
 NAMES = ("ln q_hat", "logit q", "ln delta/v", "ln delta_hat", "field")
 """Names of the coordinates that all models have."""
 
@@ -352,41 +348,6 @@ def _around_teacher(y: Sequence[Jet], position: Jet) -> TeacherOverlap:
     spread = logistic(position) * (1.0 + r)
     c, v = spread * logistic(y[1]), spread * logistic(-y[1])
     return TeacherOverlap(exp(y[0]), 1.0 - v, v, y[2], r, c)
-
-
-def without_overlap(model: Model, distance: float) -> tuple[float, float]:
-    """Log number of solutions at a distance from their teacher who share nothing beyond it, and its slope.
-
-    Source: docs/margins/theory.md eq. 48a. It is `AroundTeacher` for q_hat and c = q - r^2 to 0: the entropy of all
-    configurations at the distance, and alpha times the mean over the teacher's stabilities of the log of the fraction
-    of them that satisfies a pattern.
-
-    Args:
-        model: the model at the margin of the solutions counted; its weights have a binary teacher.
-        distance: d, in (0, 1/2).
-
-    Returns:
-        The log number, nats per weight, and its derivative by the distance.
-
-    Example:
-        >>> from localentropy.theory import TeacherStudent
-        >>> from localentropy.theory.large_deviations import without_overlap
-        >>> value, slope = without_overlap(TeacherStudent(alpha=2.0, margin=-0.5), 0.005)
-        >>> round(value, 6)
-        0.031468
-    """
-    from scipy.special import log_ndtr
-
-    S, spread = 1.0 - 2.0 * distance, 2.0 * math.sqrt(distance * (1.0 - distance))
-    unit, weight = unit_legendre(STABILITIES)
-    z = LARGEST_STABILITY * unit
-    weight = LARGEST_STABILITY * weight * np.exp(-0.5 * z**2) * math.sqrt(2.0 / math.pi)
-    u = (S * z - model.margin) / spread
-    log_fraction = log_ndtr(u)
-    steepness = np.exp(-0.5 * u**2 - log_fraction) / math.sqrt(2.0 * math.pi)
-    rise = float(weight @ (steepness * (z - model.margin * S))) / spread**3  # by S
-    value = float(binary_entropy(distance)) + model.alpha * float(weight @ log_fraction)
-    return value, math.log1p(-distance) - math.log(distance) - 2.0 * model.alpha * rise
 
 
 def no_epsilon(other: Jet) -> Jet:

@@ -50,10 +50,10 @@ from localentropy.theory.large_deviations import (
     AroundTeacher,
     AtField,
     LargeDeviations,
-    without_overlap,
 )
 from localentropy.theory.model import Model
 from localentropy.theory.question import question
+from localentropy.theory.teacher_student import SHARED, without_overlap
 from localentropy.theory.typical_solutions import finite_largest_alpha, typical_point
 
 if TYPE_CHECKING:
@@ -93,8 +93,6 @@ at once, and where no solution is found."""
 NEAR_TEACHER = 0.01
 """Difference of the distances of students from the teacher and from the reference, in units of the second, up to which
 the teacher may be the reference."""
-SHARED = 1e-11
-"""q_hat c below which students share nothing beyond their teacher."""
 THRESHOLD_START = 0.75
 """Load from which a threshold is looked for, in units of alpha_c."""
 THRESHOLD_DISTANCES = (0.02, 0.06, 0.005, 0.002, 0.0005)
@@ -518,7 +516,7 @@ class TaughtStudents:
             else:
                 branch.advance(target, TOLERANCE)
         if branch is None:
-            value, slope = without_overlap(self.model, distance)
+            value, slope, _ = without_overlap(self.model, distance)
             return LocalEntropy(distance, value, slope, 0.0, math.inf, S * S, S * S, 0.0, max(error, self._shared))
         point = branch.point
         q = AroundTeacher(self.model, target).order_parameters(point.coordinates).q.value

@@ -13,8 +13,10 @@ from localentropy import quantities
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch, point_of_zero, zero_of_value
 from localentropy.numerics.saddle_point import TOLERANCE, StationaryPoint, evaluate, solve
+from localentropy.theory.energies import HardMargin
 from localentropy.theory.model import LOG_ALPHA, LOG_LOAD, MARGIN, Asked, Covariances, Model, Typical
 from localentropy.theory.question import question
+from localentropy.theory.teacher_student import SHARED, without_overlap
 
 ZERO_ENTROPY = -1e-10
 """An entropy above this counts as not negative: at a threshold it vanishes to rounding only."""
@@ -34,6 +36,8 @@ LITTLE_ENTROPY = 0.05
 LOAD_OF_TEACHER = 3.0
 """Load from which on, at margins from -0.5 on, no solutions but those next to the teacher were found."""
 
+LOG_DISTANCES = (-60.0, math.log(0.5), 0.25)
+"""Logarithms of the distances from a teacher where typical solutions are looked for: the ends, and the step."""
 SMALLEST_ALPHA = 1e-12
 """Load at which the search for a load with solutions gives up."""
 
@@ -269,10 +273,13 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
     if _has_second_state(model):
         try:
             beside = _beside_teacher(model)
-        except ConvergenceError:
-            if point is None:
-                raise
-            return point
+        except ConvergenceError as failure:
+            try:
+                beside = _sharing_nothing(model)
+            except ConvergenceError:
+                if point is None:
+                    raise failure from None
+                return point
         return point if point is not None and point.value > beside.value else beside
     if lost is not None and not model.weights.binary:
         raise lost
@@ -378,6 +385,37 @@ def _from_largest_margin(model: Model) -> StationaryPoint:
 def _has_second_state(model: Model) -> bool:
     """Whether weights next to the teacher solve, too, in a state of their own."""
     return model.teacher_solves and model.margin < 0.0
+
+
+def _sharing_nothing(model: Model) -> StationaryPoint:
+    """The solutions next to a teacher who share next to nothing beyond it: c = q - r^2 is rounding.
+
+    Raises:
+        ConvergenceError: they share more.
+    """
+    from scipy.optimize import brentq
+
+    def rise(log_distance: float) -> float:
+        return without_overlap(model, math.exp(log_distance))[1]
+
+    tried = np.arange(*LOG_DISTANCES) if isinstance(model.asked, HardMargin) else np.array([])
+    falling = next((at for at in tried if rise(at) < 0.0), None)
+    if falling is None or falling == tried[0]:
+        raise ConvergenceError("solutions next to the teacher", {"alpha": model.alpha}, math.inf)
+    log_distance = brentq(rise, falling - LOG_DISTANCES[2], falling, xtol=1e-14)
+    d = math.exp(log_distance)
+    value, _, q_hat = without_overlap(model, d)
+    spread = 4.0 * d * (1.0 - d)
+    c = q_hat * spread**2
+    if not q_hat * c < SHARED:
+        raise ConvergenceError("solutions next to the teacher", {"alpha": model.alpha, "c": c}, q_hat * c)
+    log_q, log_r2 = math.log1p(c - spread), 2.0 * math.log1p(-2.0 * d)
+    r_hat = 0.5 * (math.log1p(-d) - log_distance)
+    coordinates = np.array([math.log(q_hat), log_q - math.log(spread - c), math.log(r_hat), log_r2 - math.log(c)])
+    problem = Typical(model)
+    free = evaluate(problem, coordinates, problem.controls())
+    assert free is not None
+    return StationaryPoint(coordinates, value, q_hat * c, free.gradient, free.hessian)
 
 
 def _beside_teacher(model: Model) -> StationaryPoint:
