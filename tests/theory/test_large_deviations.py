@@ -409,6 +409,17 @@ def test_around_the_teacher(model):
         local_entropy(model, 2e-4, 5.0)
 
 
+def test_at_zero_external_entropy_the_teacher_exists_too():
+    """Where fewer solutions are around the other references, and where y is large on the way only."""
+    model = TeacherStudent(1.5, -0.2)
+    found = local_entropy(model, [0.1, 0.02], ZERO_EXTERNAL_ENTROPY)
+    students = TaughtStudents(model, typical_point(model).coordinates)
+    assert found["entropy"][1] == pytest.approx(students.at(0.02, 0.0).entropy, abs=1e-12)
+    assert students.at(0.1, 0.0).entropy < found["entropy"][0] and found["replicas"][0] < math.inf
+    later = local_entropy(TeacherStudent(2.0, -0.3), 0.03, ZERO_EXTERNAL_ENTROPY).iloc[0]
+    assert 1e3 < later["replicas"] < 1e4 and abs(later["external_entropy"]) < 1e-20
+
+
 @pytest.mark.parametrize("margin", [-1.989, -1.144])
 def test_curves_start_at_every_load(margin):
     """At negative margins and loads from few patterns to many, from a first point near that of typical solutions."""

@@ -87,6 +87,7 @@ def _differences(
         if gradient is None:
             back[index] -= steps[index]
         other = gradient_at(back) if gradient is None else gradient
-        matrix[index] = (gradient_at(ahead) - other) / (ahead[index] - back[index])
+        with np.errstate(all="ignore"):  # a step that is lost in rounding; its solve fails
+            matrix[index] = (gradient_at(ahead) - other) / (ahead[index] - back[index])
     symmetric: Array = 0.5 * (matrix + matrix.T)
     return symmetric

@@ -301,8 +301,9 @@ class AtOverlap(OfGroups):
 class AroundTeacher(FreeEntropy):
     """Log number of the solutions at a distance from their teacher, nats per weight.
 
-    It is phi of typical solutions (docs/margins/theory.md eq. 35) at a given overlap r = 1 - 2 d with the teacher, who
-    is the best reference at small distances. Controls: logit of twice the distance, ln alpha.
+    It is phi of typical solutions (docs/margins/theory.md eq. 35) at a given overlap r = 1 - 2 d with the teacher. At a
+    negative margin and enough patterns the teacher is the best reference at small distances. Controls: logit of twice
+    the distance, ln alpha.
 
     Attributes:
         model: the model at the margin of the solutions counted; its weights have a binary teacher.

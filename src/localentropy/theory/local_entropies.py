@@ -88,8 +88,8 @@ ALL_SOLVE = 1e-9
 ROUNDED = 1e-6
 """The same, below which a rise towards small distances is rounding."""
 TAUGHT, NEARLY_TAUGHT = 1e-10, 1e-6
-"""Local entropy less that around the teacher, in units of alpha, below which the teacher counts as the best reference:
-at once, and where no solution is found."""
+"""Local entropy less that around the teacher, nats per weight, below which the teacher counts as the best reference: at
+once, and where no solution is found."""
 NEAR_TEACHER = 0.01
 """Difference of the distances of students from the teacher and from the reference, in units of the second, up to which
 the teacher may be the reference."""
@@ -204,16 +204,20 @@ def local_entropy(
         typical solutions, and the slope is 0 (at y = 1e4, to about 1e-8). There are exponentially many such references,
         so y is infinite at "zero external entropy". Near d = 0 all configurations around the best references are
         solutions, to about 1e-9. There the residual is the error of the entropy, and external_entropy, q0 and delta_q
-        are NaN. At small distances the teacher of a `TeacherStudent` may be the best reference, to about 1e-10, and at
-        a negative margin and large loads at all distances. Then external_entropy and delta_q are 0.
+        are NaN.
+
+        At a negative margin and enough patterns the teacher of a `TeacherStudent` is the best reference at small
+        distances, and at still larger loads at all distances up to that of typical solutions. There external_entropy
+        and delta_q are 0, and the residual includes the error of the entropy: 1e-10, or 1e-6 where no other solution is
+        found. At zero external entropy the row is that of the teacher, with infinite y, wherever its entropy is larger.
 
     Raises:
         DomainError: an argument out of range, or there are no solutions.
         ConvergenceError: the curve could not be started, or, if `unsolved` is "raise", not followed to a distance.
             Curves are followed from wide distances. They end where the state of the groups ends: at small distances for
-            few replicas or loads near alpha_c. Where the teacher is the best reference at all distances, there is no
-            curve at finite y. At zero external entropy they end where y grows beyond about 1000, at small distances and
-            loads.
+            few replicas or loads near alpha_c. Where the teacher is the best reference at all distances, curves at
+            finite y are not computed. At zero external entropy they end where y grows beyond about 1000, at small
+            distances and loads.
 
     Example:
         >>> from localentropy.theory import Perceptron, local_entropy
@@ -396,7 +400,7 @@ class BestReferences:
                     error = self._beyond_teacher(distance, branch.point.value)
             if left < ALL_SOLVE * scale or (self._missing < left and self._missing < ROUNDED * scale):
                 self._limit = _Limit(False, abs(min(left, self._missing)))
-            elif error < most * scale:
+            elif error < most:
                 self._limit = _Limit(True, error)
             self._missing = left
         return self._limit is not None
@@ -406,7 +410,7 @@ class BestReferences:
         if not self.model.teacher_solves:
             return math.inf
         try:
-            return abs(entropy - self._around_teacher(distance).entropy)
+            return abs(entropy - self.around_teacher(distance).entropy)
         except ConvergenceError:
             return math.inf
 
@@ -421,7 +425,7 @@ class BestReferences:
         point = self.point(distance)
         if point is None:
             assert self._limit is not None
-            return self._around_teacher(distance) if self._limit.teacher else self._all_solve(distance)
+            return self.around_teacher(distance) if self._limit.teacher else self._all_solve(distance)
         x = self.problem(logit(distance)).order_parameters(point.coordinates)
         q = x.q.value
         return LocalEntropy(
@@ -436,8 +440,8 @@ class BestReferences:
         entropy, slope = float(binary_entropy(distance)), math.log1p(-distance) - math.log(distance)
         return LocalEntropy(distance, entropy, slope, nan, math.inf, nan, S * S, nan, self._limit.error)
 
-    def _around_teacher(self, distance: float) -> LocalEntropy:
-        """The teacher as the reference.
+    def around_teacher(self, distance: float) -> LocalEntropy:
+        """The teacher as the reference, at a distance below that of typical solutions from the teacher.
 
         Raises:
             ConvergenceError: the students around it were not found.
@@ -676,7 +680,14 @@ class Groups:
                 distance, typical.value, 0.0, math.log(2.0), 1.0 / self.epsilon, q, q, 0.0, typical.residual
             )
         point = self.point(distance)
-        return self.best.at(distance) if point is None else self._row(distance, logit(distance), point)
+        row = self.best.at(distance) if point is None else self._row(distance, logit(distance), point)
+        if self.epsilon is not None or not self.model.teacher_solves or self.model.margin >= 0.0:
+            return row
+        try:
+            teacher = self.best.around_teacher(distance)
+        except ConvergenceError:
+            return row
+        return teacher if teacher.entropy > row.entropy else row
 
     def point(self, distance: float) -> StationaryPoint | None:
         """The saddle point at a distance; None where the external entropy vanishes only at more than `REPLICAS.high`.
@@ -689,10 +700,20 @@ class Groups:
             self._arms[beyond] = Arm(self.problem, self.first, self._start, beyond)
         branch = self._arms[beyond]
         while branch.position != position:
-            if self.epsilon is None and branch.point.coordinates[-1] < -math.log(REPLICAS.high):
+            before = branch.point.coordinates[-1]
+            try:
+                branch.advance(position, TOLERANCE)
+            except ConvergenceError:
+                if not self._many(branch):
+                    raise
                 return None
-            branch.advance(position, TOLERANCE)
-        return branch.point
+            if self._many(branch) and branch.point.coordinates[-1] < before:  # y grows
+                return None
+        return None if self._many(branch) else branch.point
+
+    def _many(self, branch: Arm) -> bool:
+        """Whether the external entropy vanishes only at more than `REPLICAS.high`."""
+        return self.epsilon is None and branch.point.coordinates[-1] < -math.log(REPLICAS.high)
 
     def _row(self, distance: float, position: float, point: StationaryPoint) -> LocalEntropy:
         problem = self.problem(position)

@@ -132,11 +132,11 @@ class TaughtWeights(Weights):
 
 
 def without_overlap(model: Model, distance: float) -> tuple[float, float, float]:
-    """Log number of solutions at a distance from their teacher who share nothing beyond it, its slope, and q_hat.
+    """Log number of solutions at a distance from their teacher that share nothing beyond it, its slope, and q_hat.
 
     Source: docs/margins/theory.md eq. 48a. It is the entropy of all configurations at the distance, and alpha times the
-    mean over the teacher's stabilities of the log of the fraction of them that satisfies a pattern. It is right for
-    c = q - r^2 to 0, to about q_hat c.
+    mean over the teacher's stabilities of the log of the fraction of them that satisfies a pattern. It is exact in the
+    limit c = q - r^2 to 0. At small q_hat c it is too large by about q_hat c / 4.
 
     Args:
         model: the model at the margin of the solutions counted; its weights have a binary teacher.

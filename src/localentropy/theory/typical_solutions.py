@@ -38,6 +38,8 @@ LOAD_OF_TEACHER = 3.0
 
 LOG_DISTANCES = (-60.0, math.log(0.5), 0.25)
 """Logarithms of the distances from a teacher where typical solutions are looked for: the ends, and the step."""
+SITES = 40
+"""Nodes of integrals over the fields of sites there."""
 SMALLEST_ALPHA = 1e-12
 """Load at which the search for a load with solutions gives up."""
 
@@ -110,7 +112,7 @@ class TypicalSolution:
 def typical(model: Model) -> TypicalSolution:
     """Typical solutions: their entropy, their overlaps, and their errors if there is a teacher.
 
-    Source: `overparam`, eqs. 50-55 and 81; `margins`, eqs. 13-14; docs/margins/theory.md eqs. 3, 4;
+    Source: `overparam`, eqs. 50-55 and 81; `margins`, eqs. 13-14; docs/margins/theory.md eqs. 3, 4, 35, 36, 48a;
     docs/overparam/theory.md sections 2 and 4.
 
     Args:
@@ -388,7 +390,10 @@ def _has_second_state(model: Model) -> bool:
 
 
 def _sharing_nothing(model: Model) -> StationaryPoint:
-    """The solutions next to a teacher who share next to nothing beyond it: c = q - r^2 is rounding.
+    """The solutions next to a teacher that share next to nothing beyond it: c = q - r^2 is rounding.
+
+    Patterns see students without c (docs/margins/theory.md eq. 48a). Its relative error was at most 10 c / (1 - r^2)
+    where it was compared with a branch.
 
     Raises:
         ConvergenceError: they share more.
@@ -405,17 +410,33 @@ def _sharing_nothing(model: Model) -> StationaryPoint:
     log_distance = brentq(rise, falling - LOG_DISTANCES[2], falling, xtol=1e-14)
     d = math.exp(log_distance)
     value, _, q_hat = without_overlap(model, d)
-    spread = 4.0 * d * (1.0 - d)
-    c = q_hat * spread**2
+    r_hat, c = _fields_of(log_distance, q_hat)
     if not q_hat * c < SHARED:
         raise ConvergenceError("solutions next to the teacher", {"alpha": model.alpha, "c": c}, q_hat * c)
+    spread = 4.0 * d * (1.0 - d)
     log_q, log_r2 = math.log1p(c - spread), 2.0 * math.log1p(-2.0 * d)
-    r_hat = 0.5 * (math.log1p(-d) - log_distance)
     coordinates = np.array([math.log(q_hat), log_q - math.log(spread - c), math.log(r_hat), log_r2 - math.log(c)])
     problem = Typical(model)
     free = evaluate(problem, coordinates, problem.controls())
     assert free is not None
-    return StationaryPoint(coordinates, value, q_hat * c, free.gradient, free.hessian)
+    return StationaryPoint(coordinates, value, 10.0 * c / spread, free.gradient, free.hessian)
+
+
+def _fields_of(log_distance: float, q_hat: float) -> tuple[float, float]:
+    """r_hat and c = q - r^2 at a distance from the teacher, from the equations of the sites, without cancellation."""
+    from scipy.optimize import brentq
+
+    z, weight = np.polynomial.hermite.hermgauss(SITES)
+    weight, deviations = weight / math.sqrt(math.pi), math.sqrt(2.0 * q_hat) * z
+
+    def flipped(r_hat: float) -> np.ndarray:
+        """(1 - tanh h) / 2 at the nodes."""
+        return np.exp(-np.logaddexp(0.0, 2.0 * (r_hat + deviations)))
+
+    start = -0.5 * log_distance
+    r_hat = brentq(lambda at: math.log(weight @ flipped(at)) - log_distance, start - 1.0, start + 2.0 * q_hat + 1.0)
+    share = flipped(r_hat)
+    return r_hat, 4.0 * float(weight @ (share - weight @ share) ** 2)
 
 
 def _beside_teacher(model: Model) -> StationaryPoint:

@@ -192,7 +192,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
     }
     if others := _otherwise(p):
         settings["Geiger et al. (2020), whom the text follows"] = others
-    below = "below the sizes of the paper's scale: fewer widths, networks and epochs"
+    below = "below the sizes of the paper's scale: fewer widths and networks, and fewer epochs on random labels"
     return settings | ({} if scale == "paper" else {f"scale {scale}": below})
 
 
