@@ -22,8 +22,10 @@ from localentropy.theory import (
     alpha_c,
     franz_parisi,
     kappa_max,
+    teacher_student,
     typical,
 )
+from localentropy.theory.teacher_student import without_overlap
 from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher, _sharing_nothing, typical_point
 from tests.enumeration import all_signs
 
@@ -198,3 +200,12 @@ def test_students_who_share_more_are_no_such_solutions():
         _sharing_nothing(TeacherStudent(2.0, -0.5))
     with pytest.raises(ConvergenceError, match=r"^solutions next to the teacher"):
         _sharing_nothing(TeacherStudent(0.1, -2.0))
+
+
+def test_twice_the_nodes_around_the_teacher(monkeypatch):
+    stream = np.random.default_rng(0)
+    points = np.exp(stream.uniform([-2.0, -7.0, -14.0], [6.0, 1.3, -0.8], (100, 3)))
+    found = [without_overlap(TeacherStudent(alpha, -size), distance) for alpha, size, distance in points]
+    monkeypatch.setattr(teacher_student, "STABILITIES", 2 * teacher_student.STABILITIES)
+    finer = [without_overlap(TeacherStudent(alpha, -size), distance) for alpha, size, distance in points]
+    np.testing.assert_allclose(found, finer, rtol=1e-9, atol=1e-12)
