@@ -52,7 +52,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[4].set(yscale="log", ylabel="excess error of linear regression")
     units = tables["glm/units_specialization"].sort_values("units")
     scaled = units["alpha"] / units["units"] ** 2
-    axes[5].line(units["units"], scaled, "load of specialization / K²", {"color": COLORS[0], "marker": "o"})
+    odd = units["units"] % 2 == 1
+    rows = axes[5].declare(
+        "load of specialization / K²", pd.DataFrame({"x": units["units"], "y": scaled, "y_err": 0.0})
+    )
+    look = {"color": COLORS[0], "marker": "o"}
+    axes[5].line(units.loc[odd, "units"], scaled[odd], rows[odd], look)
+    # Of an even number of units the output can be 0, so this is another problem.
+    axes[5].line(units.loc[~odd, "units"], scaled[~odd], rows[~odd], look | {"markerfacecolor": "white"})
     axes[5].set(xscale="log", xlabel="units $K$", ylabel=r"$\alpha_{\mathrm{spec}} / K^2$", ylim=(0.0, None))
     axes[5].set_xticks(units["units"], [f"{count}" for count in units["units"]])
     axes[5].minorticks_off()
@@ -84,7 +91,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"from {large['information_theoretic']:.6f} Kd samples on; the error falls from {plateau:.6f} to {after:.6f} there. (d) "
         "The factor by which a small specialization q_d grows in one update. It goes to 0 with q_d, so an uninformed start "
         "never specializes. (e) The error of linear regression over the one in (b), minus 1. (f) The load from which units "
-        "specialize without information, over K²."
+        "specialize without information, over K²; hollow: an even K."
     )
     settings = {
         "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "

@@ -11,7 +11,7 @@ import pandas as pd
 
 from localentropy.analysis.printed import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.thresholds import last_half_point, success_fractions
-from localentropy.figures.drawing import BINOMIAL, COLORS, GREY, Drawing, in_style, letter, panels
+from localentropy.figures.drawing import BINOMIAL, COLORS, GREY, Drawing, clipped_bars, in_style, letter, panels
 from localentropy.figures.glm.points import (
     amp_settings,
     branches,
@@ -98,7 +98,8 @@ def _unique(axis: Panel, sets: pd.DataFrame, looks: Mapping[int, Look]) -> None:
     """Fraction of the training sets with a unique minimum, hollow, a line for each number of inputs."""
     points = success_fractions(sets, ["d", "alpha"], sets["unique"])
     for d, own in points.groupby("d"):
-        axis.points(own, "fraction unique", {**looks[d], **HOLLOW, "linewidth": 0.9}, "alpha")
+        look = {**looks[d], **HOLLOW, "linewidth": 0.9}
+        axis.points(own, "fraction unique", look, "alpha", bars=clipped_bars(own))
     axis.set_ylabel("fraction of successes, or unique")
     kinds = [_kind(axis, "success", {}), _kind(axis, "unique minimum", HOLLOW)]
     # It hides a part of the cavity line.

@@ -9,9 +9,10 @@ import pandas as pd
 
 from localentropy.analysis.flatness import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.figures.algorithms import ALGORITHMS
-from localentropy.figures.drawing import Drawing, in_style, letter, panels
+from localentropy.figures.drawing import Drawing, in_style, letter
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL, curve_name, draw_curves
 from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.layout import two_columns
 from localentropy.figures.margins.best_references import BEST_REFERENCES, EXISTING, largest_local_entropy
 
 
@@ -32,7 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         ).dropna(subset=["excess"])
         for line in ("curve", "curve_typical")
     )
-    figure, axes = panels(3, 9.6, 3.0)
+    figure, axes = two_columns(3, 2.9)
     draw_curves(axes[:2], table)
     label = f"fBP, $N = {runs['N'].iloc[0]}$"
     look = ALGORITHMS["focusing_bp"] | {"label": label, "markersize": 3, "linestyle": "none", "zorder": 3}
@@ -51,7 +52,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].threshold(largest["distance_typical"].iloc[0], "typical distance", at=0.35)
     axes[2].set(xscale="log", xlabel="distance $d$", xlim=(0.5 * excess["distance"].min(), None))
     axes[2].set_ylabel(r"$\phi(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=10, columnspacing=1.2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, columnspacing=1.2)
     letter(axes)
     return Drawing(figure, _caption(), _settings(table, runs))
 

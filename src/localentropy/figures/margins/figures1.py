@@ -47,7 +47,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _planted(axes[4], planted, "entropy")
     _planted(axes[5], planted, "slope")
     draw_curves(axes[6:8], positive)
-    axes[6].legend(fontsize=5, loc="lower center")
+    axes[6].legend(fontsize=6, loc="lower center", labelspacing=0.3, borderpad=0.0)
     _stored(axes[8], {solver: tables[f"margins/storage_{solver}"] for solver in STORED}, regions, deviations)
     axes[0].set(ylabel=r"replicon $\lambda$")
     letter(axes)
@@ -161,7 +161,7 @@ def _stored(axis: Panel, runs: Mapping[str, pd.DataFrame], regions: pd.DataFrame
         axis.threshold(upper["alpha"], r"$\alpha_U$", "α_U", side="right", y_err=0.0)
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel="share of runs that store all")
     axis.set(ylim=(-0.05, 1.25), yticks=np.linspace(0.0, 1.0, 6))  # above 1 there is room for the names of thresholds
-    axis.legend(fontsize=5, loc="lower left")
+    axis.legend(fontsize=6, loc="lower left", labelspacing=0.3, handlelength=1.2, borderpad=0.0)
 
 
 def _distances(found: pd.Series, searched: pd.Series) -> str:

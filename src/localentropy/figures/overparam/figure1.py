@@ -12,7 +12,7 @@ from localentropy.analysis.runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import BINOMIAL, PHASES, Drawing, clipped_bars, in_style, letter, plane_beside_two
-from localentropy.figures.perceptron_points import one_two_five
+from localentropy.figures.perceptron_points import one_two_five, small_rates
 from localentropy.figures.series import DOT
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             value = rf"$1/\alpha_{symbol}$ = {x:.3f}"
             fractions.threshold(x, "", errors.threshold(x, value, name, side=side), side=side)
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
-    errors.set(ylabel="train error, best over the run", ylim=(-0.003, 0.19))
+    small_rates(errors)
+    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 0.5))
     errors.legend(loc="upper right")
     fractions.set(xlim=NEAR, ylim=(-0.04, 1.04), xlabel=r"$1/\alpha = N/P$", ylabel="fraction solved")
     look = {"fontsize": 6, "handlelength": 1.0, "columnspacing": 0.8, "title_fontsize": 6}

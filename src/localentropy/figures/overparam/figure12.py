@@ -87,8 +87,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure 12. (a) Distribution of the stabilities of the training patterns. Points are solutions of "
         "zero-temperature Monte Carlo at κ = 0, and lines are typical solutions in replica theory; black marks are at "
         f"their maxima. Curves of different 1/α are {SHIFT:g} apart. Hollow points are where fewer than 90 % of the "
-        f"instances are solved. {sweeps_of(p)} (b) The points minus the theory on their lattice; levels are {APART:g} apart, and the bar "
-        f"is {UNIT:g} long."
+        f"instances are solved. (b) The points minus the theory on their lattice; levels are {APART:g} apart, and the bar "
+        f"is {UNIT:g} long. {sweeps_of(p)}"
     )
     settings = {
         "load": f"α_T = {p['alpha_T']:g}",

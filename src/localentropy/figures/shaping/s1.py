@@ -10,7 +10,8 @@ import pandas as pd
 
 from localentropy.analysis.flatness import around_parity_solutions
 from localentropy.analysis.printed import CLUSTERING
-from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels
+from localentropy.figures.drawing import Drawing, colors_of, in_style, letter
+from localentropy.figures.layout import two_columns
 from localentropy.figures.shaping.wide_minima import WHAT, draw_curves, theory_in_words, thresholds
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     many, parity, solutions = (
         tables[f"shaping/{name}"] for name in ("wide_minima_many_units", "wide_minima_parity", "parity_solutions")
     )
-    figure, axes = panels(3, 11.0, 2.9)
+    figure, axes = two_columns(3, 2.7)
     draw_curves(axes[0], many, {CLUSTERING[math.inf]: "paper's clustering"})
     draw_curves(axes[1], parity, {})
     colors = colors_of(parity["alpha"].unique(), of="load")
@@ -39,7 +40,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _measured(axes[2], points, parity[parity["alpha"] == load], colors.get(load, "black"))
     for axis, table in zip(axes[:2], (many, parity), strict=True):
         axis.set(xlim=(round(table["overlap"].min(), 1), 1.0), ylim=(None, 0.05))
-        axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    # There is room for one legend below the lines, and for the other one beside them.
+    axes[0].set_ylim(bottom=1.4 * axes[0].get_ylim()[0])
+    axes[0].legend(title=r"$\alpha$", title_fontsize=7, loc="lower center", ncols=3, columnspacing=1.0, handlelength=1.5)
+    axes[1].legend(title=r"$\alpha$", title_fontsize=7, loc="lower right", bbox_to_anchor=(1.02, 0.03))
     letter(axes)
     clustering = thresholds(tables["shaping/typical_volume"], math.inf).get("clustering")
     wide = parity[parity["overlap"] == min(parity["overlap"], key=lambda overlap: abs(overlap - WIDE))]

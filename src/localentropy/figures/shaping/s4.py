@@ -13,7 +13,7 @@ from scipy.special import entr
 from localentropy.analysis.runs import MOST_SOLVED, annealed_averages
 from localentropy.figures.drawing import COLORS, GREY, Drawing, colors_of, in_style, letter
 from localentropy.figures.layout import two_columns
-from localentropy.figures.perceptron_points import draw_points
+from localentropy.figures.perceptron_points import apart, draw_points
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
@@ -84,6 +84,7 @@ def _load(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
     axis.set(xscale="log", yscale="log", xlabel=r"sharpness $\gamma$")
     axis.set_xticks([1.0, 10.0, 100.0, right], ["1", "10", "100", r"$\infty$"])
     low, high = axis.get_ylim()
+    axis.axhline(1.0, color=GREY, linestyle=":", linewidth=0.8)
     if high < NARROW * low:
         ticks = [part for part in PARTS if low <= part <= high]
         axis.set_yticks(ticks, [f"{part:g}" for part in ticks])
@@ -92,15 +93,16 @@ def _load(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
 
 def _firsts(axis: Panel, last: pd.DataFrame, first: pd.DataFrame, loads: list[float], distance: float) -> None:
     """Around the final weights, and around the first solution of the same runs."""
-    for color, alpha in zip(itertools.cycle(COLORS), loads, strict=False):
+    for index, (color, alpha) in enumerate(zip(itertools.cycle(COLORS), loads, strict=False)):
         for points, marker, name in ((last, "o", "final weights"), (first, "^", "first solution")):
             here = _at(points, alpha)
             here = here[np.isclose(here["distance"], distance)]
             series, style = f"{name}, α = {alpha:g}, d = {distance:.2g}", {"color": color, "marker": marker}
+            at = apart(here["gamma"], index, len(loads))
             if points is last:
-                draw_points(axis, here, series, style, x="gamma")
+                draw_points(axis, here, series, style, x="gamma", at=at)
             else:
-                axis.points(here, series, style | {"linestyle": "none"}, "gamma")
+                axis.points(here, series, style | {"linestyle": "none"}, "gamma", at=at)
         axis.plot([], [], color=color, label=rf"$\alpha = {alpha:g}$")
     for marker, name in (("o", "final weights"), ("^", "first solution")):
         axis.plot([], [], marker, color=GREY, label=name)
@@ -156,7 +158,7 @@ def _settings(theory: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
         for alpha, at in highest.groupby("alpha")
     )
     return {
-        "unit": "the entropy H_b of all weights at distance d",
+        "unit": "the entropy H_b of all weights at distance d; dotted: 1, where the local entropy is 0",
         "lines": "Franz–Parisi entropy; the minimizers are at the β where their entropy is zero",
         "optimum": f"of the drawn γ the theory is highest at γ = {optima}",
         "points": f"by belief propagation, N = {p['N']}, {p['samples']} instances, mean and standard error",

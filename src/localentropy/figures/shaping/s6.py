@@ -24,6 +24,8 @@ SOLVERS = COMMITTEE | {
     | {"label": LEAST_ACTION_NAMES["lal_free"], "linestyle": "--", "marker": "s", "fillstyle": "none"}
 }
 """Algorithms of panel (c)."""
+SHIFT = 0.012
+"""Of one algorithm to the right of another in panel (c)."""
 LEVELS = ("fbp", "ce_slow")
 """Algorithms whose local entropies stand beside those of eLAL."""
 
@@ -69,10 +71,11 @@ def _capacities(axis: Panel, table: pd.DataFrame) -> None:
     own = table[table["algorithm"].isin(SOLVERS)]
     points = success_fractions(own, ["algorithm", "alpha"], own["solved"]).rename(columns={"runs": "n"})
     rows = axis.picture.add(points, series=points["algorithm"], x=points["alpha"])
-    for name, look in SOLVERS.items():
+    for index, (name, look) in enumerate(SOLVERS.items()):
         own = points["algorithm"] == name
         if own.any():
-            axis.points(points[own], rows[own], look, "alpha", bars=clipped_bars(points[own]))
+            at = points.loc[own, "alpha"] + SHIFT * (index - (len(SOLVERS) - 1) / 2)
+            axis.points(points[own], rows[own], look, "alpha", at=at, bars=clipped_bars(points[own]))
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
     # Between the loads where LAL fails and those where fBP does.
@@ -117,7 +120,7 @@ def _caption(data: pd.DataFrame) -> str:
     return (
         "Figure s6. Statements of the text that have no figure there. (a) Entropy of the solutions of a tree committee, by "
         f"belief propagation{line}{marks}. (b) Fraction of the training sets on which belief "
-        "propagation converges. (c) Fraction of the training sets that algorithms solve, against the load; dotted: one half. (d) "
+        "propagation converges. (c) Fraction of the training sets that algorithms solve, against the load, algorithms a little apart; dotted: one half. (d) "
         "Local entropy around the solutions of eLAL against its number of replicas; dashed lines are other algorithms on "
         "the same training sets, with their standard errors."
     )
