@@ -47,7 +47,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _planted(axes[4], planted, "entropy")
     _planted(axes[5], planted, "slope")
     draw_curves(axes[6:8], positive)
-    axes[6].legend(fontsize=6, loc="lower center", labelspacing=0.3, borderpad=0.0)
+    axes[6].legend(
+        fontsize=6,
+        loc="lower center",
+        bbox_to_anchor=(0.57, 0.13),
+        ncols=2,
+        labelspacing=0.3,
+        handlelength=1.2,
+        columnspacing=1.0,
+        borderpad=0.0,
+    )
     _stored(axes[8], {solver: tables[f"margins/storage_{solver}"] for solver in STORED}, regions, deviations)
     axes[0].set(ylabel=r"replicon $\lambda$")
     letter(axes)

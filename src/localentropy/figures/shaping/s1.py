@@ -42,7 +42,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xlim=(round(table["overlap"].min(), 1), 1.0), ylim=(None, 0.05))
     # There is room for one legend below the lines, and for the other one beside them.
     axes[0].set_ylim(bottom=1.4 * axes[0].get_ylim()[0])
-    axes[0].legend(title=r"$\alpha$", title_fontsize=7, loc="lower center", ncols=3, columnspacing=1.0, handlelength=1.5)
+    axes[0].legend(
+        title=r"$\alpha$", title_fontsize=7, loc="lower center", ncols=3, columnspacing=1.0, handlelength=1.5
+    )
     axes[1].legend(title=r"$\alpha$", title_fontsize=7, loc="lower right", bbox_to_anchor=(1.02, 0.03))
     letter(axes)
     clustering = thresholds(tables["shaping/typical_volume"], math.inf).get("clustering")
