@@ -50,7 +50,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             fractions.threshold(x, "", errors.threshold(x, value, name, side=side), side=side)
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
     small_rates(errors)
-    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 0.5))
+    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 5.0))
     errors.legend(loc="upper right")
     fractions.set(xlim=NEAR, ylim=(-0.04, 1.04), xlabel=r"$1/\alpha = N/P$", ylabel="fraction solved")
     look = {"fontsize": 6, "handlelength": 1.0, "columnspacing": 0.8, "title_fontsize": 6}
