@@ -14,13 +14,13 @@ from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.jets import variables
 from localentropy.numerics.saddle_point import evaluate, solve
 from localentropy.theory import Perceptron, RandomFeatures, TeacherStudent, TreeCommittee, alpha_c, franz_parisi
+from localentropy.theory.around_teacher import TaughtStudents
 from localentropy.theory.franz_parisi_entropy import binary_entropy
 from localentropy.theory.large_deviations import FIELD, LOGIT_DISTANCE, NAMES, RATIO, LargeDeviations
 from localentropy.theory.local_entropies import (
     ZERO_EXTERNAL_ENTROPY,
     BestReferences,
     Groups,
-    TaughtStudents,
     alpha_u,
     at_ratio,
     local_entropy,
@@ -384,7 +384,7 @@ def test_the_teacher_becomes_the_best_reference_at_small_distances():
     """The curve comes down to that of students of the teacher, which never is above it."""
     curve = BestReferences(TeacherStudent(2.0, -1.0))
     students = TaughtStudents(curve.model, curve.typical.coordinates)
-    above = [curve.at(d).entropy - students.at(d, 0.0).entropy for d in (0.06, 0.05, 0.04, 0.03)]
+    above = [curve.at(d).entropy - students.at(d).entropy for d in (0.06, 0.05, 0.04, 0.03)]
     assert above[0] < 1e-5 and all(0 < later < 0.2 * sooner for sooner, later in itertools.pairwise(above))
     assert curve.at(0.01).external_entropy == 0.0
 
@@ -399,9 +399,9 @@ def test_around_the_teacher(model):
     assert below.slope == pytest.approx(0.0, abs=1e-6)
     students = TaughtStudents(model, curve.typical.coordinates)
     for distance in (0.4 * curve.widest, 2e-4):
-        row, S = students.at(distance, 0.0), 1.0 - 2.0 * distance
+        row, S = students.at(distance), 1.0 - 2.0 * distance
         step = 1e-3 * distance
-        values = [students.at(distance + k * step, 0.0).entropy for k in (-2, -1, 1, 2)]
+        values = [students.at(distance + k * step).entropy for k in (-2, -1, 1, 2)]
         assert row.slope == pytest.approx(five_point_slope(values, step), rel=1e-6)
     written = quad(lambda z: 2.0 * norm.pdf(z) * log_ndtr((S * z - model.margin) / math.sqrt(1.0 - S * S)), 0.0, 9.0)
     assert row.entropy == pytest.approx(binary_entropy(distance) + model.alpha * written[0], abs=1e-10)
@@ -414,8 +414,8 @@ def test_at_zero_external_entropy_the_teacher_exists_too():
     model = TeacherStudent(1.5, -0.2)
     found = local_entropy(model, [0.1, 0.02], ZERO_EXTERNAL_ENTROPY)
     students = TaughtStudents(model, typical_point(model).coordinates)
-    assert found["entropy"][1] == pytest.approx(students.at(0.02, 0.0).entropy, abs=1e-12)
-    assert students.at(0.1, 0.0).entropy < found["entropy"][0] and found["replicas"][0] < math.inf
+    assert found["entropy"][1] == pytest.approx(students.at(0.02).entropy, abs=1e-12)
+    assert students.at(0.1).entropy < found["entropy"][0] and found["replicas"][0] < math.inf
     later = local_entropy(TeacherStudent(2.0, -0.3), 0.03, ZERO_EXTERNAL_ENTROPY).iloc[0]
     assert 1e3 < later["replicas"] < 1e4 and abs(later["external_entropy"]) < 1e-20
 

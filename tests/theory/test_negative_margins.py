@@ -20,13 +20,13 @@ from localentropy.theory import (
     TeacherStudent,
     TreeCommittee,
     alpha_c,
+    around_teacher,
     franz_parisi,
     kappa_max,
-    teacher_student,
     typical,
 )
-from localentropy.theory.teacher_student import without_overlap
-from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher, _sharing_nothing, typical_point
+from localentropy.theory.around_teacher import sharing_nothing, without_overlap
+from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher, typical_point
 from tests.enumeration import all_signs
 
 Z = np.linspace(-9, 9, 4001)
@@ -179,7 +179,7 @@ def test_surroundings():
 def test_students_who_share_nothing_beyond_the_teacher(alpha, margin):
     """Where the branch still finds them, the integral has the same solutions, to the overlap that it leaves out."""
     model = TeacherStudent(alpha, margin)
-    branch, found = _beside_teacher(model), _sharing_nothing(model)
+    branch, found = _beside_teacher(model), sharing_nothing(model)
     assert found.residual < 1e-5
     assert found.value == pytest.approx(branch.value, abs=1e-12)
     # The fourth coordinate, the logarithm of what they share, is rounding in the branch.
@@ -197,15 +197,15 @@ def test_solutions_next_to_the_teacher_are_found_at_all_loads():
 
 def test_students_who_share_more_are_no_such_solutions():
     with pytest.raises(ConvergenceError, match=r"^solutions next to the teacher"):
-        _sharing_nothing(TeacherStudent(2.0, -0.5))
+        sharing_nothing(TeacherStudent(2.0, -0.5))
     with pytest.raises(ConvergenceError, match=r"^solutions next to the teacher"):
-        _sharing_nothing(TeacherStudent(0.1, -2.0))
+        sharing_nothing(TeacherStudent(0.1, -2.0))
 
 
 def test_twice_the_nodes_around_the_teacher(monkeypatch):
     stream = np.random.default_rng(0)
     points = np.exp(stream.uniform([-2.0, -7.0, -14.0], [6.0, 1.3, -0.8], (100, 3)))
     found = [without_overlap(TeacherStudent(alpha, -size), distance) for alpha, size, distance in points]
-    monkeypatch.setattr(teacher_student, "STABILITIES", 2 * teacher_student.STABILITIES)
+    monkeypatch.setattr(around_teacher, "STABILITIES", 2 * around_teacher.STABILITIES)
     finer = [without_overlap(TeacherStudent(alpha, -size), distance) for alpha, size, distance in points]
     np.testing.assert_allclose(found, finer, rtol=1e-9, atol=1e-12)

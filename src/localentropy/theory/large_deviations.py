@@ -25,7 +25,6 @@ from localentropy.numerics.jets import Jet, Number, exp, logistic, variables
 from localentropy.numerics.saddle_point import Array, FreeEntropy
 from localentropy.theory import group_patterns, group_sites
 from localentropy.theory.model import Model
-from localentropy.theory.teacher_student import TeacherOverlap
 
 LOG_Q_HAT, LOGIT_Q, RATIO, LOG_DELTA_HAT, FIELD = range(5)
 """Positions of the coordinates in `NAMES`."""
@@ -295,60 +294,6 @@ class AtOverlap(OfGroups):
         """F."""
         x = self.group(coordinates, controls)
         return without_distance(self.model, x, exp(controls[LOG_ALPHA]), self.finer, self.central, self.known)
-
-
-@dataclass(frozen=True)
-class AroundTeacher(FreeEntropy):
-    """Log number of the solutions at a distance from their teacher, nats per weight.
-
-    It is phi of typical solutions (docs/margins/theory.md eq. 35) at a given overlap r = 1 - 2 d with the teacher. At a
-    negative margin and enough patterns the teacher is the best reference at small distances. Controls: logit of twice
-    the distance, ln alpha.
-
-    Attributes:
-        model: the model at the margin of the solutions counted; its weights have a binary teacher.
-        logit_distance: the logit of 2 d.
-
-    Example:
-        >>> from localentropy.theory import TeacherStudent
-        >>> from localentropy.theory.large_deviations import AroundTeacher
-        >>> from localentropy.theory.local_entropies import logit
-        >>> AroundTeacher(TeacherStudent(alpha=2.0, margin=-0.5), logit(0.01)).names
-        ('ln q_hat', 'ln c/v', 'r_hat')
-    """
-
-    model: Model
-    logit_distance: float
-    names = ("ln q_hat", "ln c/v", "r_hat")
-
-    def controls(self) -> Array:
-        """logit 2 d, ln alpha."""
-        return np.array([self.logit_distance, math.log(self.model.alpha)])
-
-    def scales(self, coordinates: Array) -> Array:
-        """1, but for strong fields."""
-        return np.array([1.0, 1.0, max(1.0, abs(float(coordinates[2])))])
-
-    def order_parameters(self, coordinates: Array) -> TeacherOverlap:
-        """The order parameters, as jets of coordinates and controls."""
-        n = len(coordinates)
-        jets = variables(np.concatenate([coordinates, self.controls()]))
-        return _around_teacher(jets[:n], jets[n])
-
-    def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
-        """phi."""
-        x, alpha = _around_teacher(coordinates, controls[LOGIT_DISTANCE]), exp(controls[LOG_ALPHA])
-        model = self.model
-        energy = model.asked.term(model.covariances(x), 0.0 * alpha + model.margin, model.labels)
-        return model.weights.entropy(x, alpha) + alpha * energy
-
-
-def _around_teacher(y: Sequence[Jet], position: Jet) -> TeacherOverlap:
-    """Order parameters at an overlap r with the teacher: c + v = 1 - r^2."""
-    r = logistic(-position)
-    spread = logistic(position) * (1.0 + r)
-    c, v = spread * logistic(y[1]), spread * logistic(-y[1])
-    return TeacherOverlap(exp(y[0]), 1.0 - v, v, y[2], r, c)
 
 
 def no_epsilon(other: Jet) -> Jet:

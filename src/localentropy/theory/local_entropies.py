@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -47,13 +47,11 @@ from localentropy.theory.large_deviations import (
     LOGIT_DISTANCE,
     LOGIT_Q,
     RATIO,
-    AroundTeacher,
     AtField,
     LargeDeviations,
 )
 from localentropy.theory.model import Model
 from localentropy.theory.question import question
-from localentropy.theory.teacher_student import SHARED, without_overlap
 from localentropy.theory.typical_solutions import finite_largest_alpha, typical_point
 
 if TYPE_CHECKING:
@@ -336,7 +334,7 @@ class BestReferences:
         self.widest = 0.5 * (1.0 - self._signs()[0])
         self._arms: dict[bool, Arm] = {}
         self._missing = math.inf
-        self._students: TaughtStudents | None = None
+        self._students: Any = None
         self._limit: _Limit | None = None
         try:
             point = first_point(model)
@@ -447,8 +445,10 @@ class BestReferences:
             ConvergenceError: the students around it were not found.
         """
         if self._students is None:
-            self._students = TaughtStudents(self.model, self.typical.coordinates)
-        return self._students.at(distance, self._limit.error if self._limit else 0.0)
+            self._students = self.model.students_of_teacher(self.typical.coordinates)
+        found = self._students.at(distance)
+        residual = max(found.residual, self._limit.error if self._limit else 0.0)
+        return LocalEntropy(distance, found.entropy, found.slope, 0.0, math.inf, found.q, found.q, 0.0, residual)
 
     def _around_typical(self, distance: float) -> LocalEntropy:
         """References around typical solutions; the signs of their weights are free as far as the distance allows."""
@@ -472,60 +472,6 @@ class _Limit(NamedTuple):
 
     teacher: bool
     error: float
-
-
-class TaughtStudents:
-    """Solutions at a distance from their teacher, below that of typical ones.
-
-    Args:
-        model: the model at the margin of the solutions counted, with a binary teacher.
-        typical: coordinates of typical solutions.
-
-    Example:
-        >>> from localentropy.theory import TeacherStudent
-        >>> from localentropy.theory.local_entropies import TaughtStudents
-        >>> from localentropy.theory.typical_solutions import typical_point
-        >>> model = TeacherStudent(alpha=10.0, margin=-0.5)
-        >>> round(TaughtStudents(model, typical_point(model).coordinates).at(0.01, error=0.0).entropy, 6)
-        0.052885
-    """
-
-    def __init__(self, model: Model, typical: Array) -> None:
-        x = model.values(typical)
-        self.model = model
-        self._shared = x.q_hat * x.c
-        self._branch: Branch | None = None
-        if self._shared >= SHARED:
-            self._branch = Branch(
-                lambda position: AroundTeacher(model, position), "logit 2 d", LOGIT_DISTANCE, logit(0.5 * (1.0 - x.r)),
-                np.array([typical[LOG_Q_HAT], math.log(x.c / x.v), x.r_hat]), step=0.2,
-            )  # fmt: skip
-
-    def at(self, distance: float, error: float) -> LocalEntropy:
-        """The solutions at one distance, as students of a reference.
-
-        Args:
-            distance: d.
-            error: by how much the entropy around the best reference is larger.
-
-        Raises:
-            ConvergenceError: the branch could not be followed that far.
-        """
-        branch, target, S = self._branch, logit(distance), 1.0 - 2.0 * distance
-        while branch is not None and branch.position != target:
-            x = AroundTeacher(self.model, branch.position).order_parameters(branch.point.coordinates)
-            shared = x.q_hat.value * x.c.value
-            if target < branch.position and shared < SHARED:
-                self._shared, branch = shared, None
-            else:
-                branch.advance(target, TOLERANCE)
-        if branch is None:
-            value, slope, _ = without_overlap(self.model, distance)
-            return LocalEntropy(distance, value, slope, 0.0, math.inf, S * S, S * S, 0.0, max(error, self._shared))
-        point = branch.point
-        q = AroundTeacher(self.model, target).order_parameters(point.coordinates).q.value
-        slope = point.slope(LOGIT_DISTANCE) / (distance * S)
-        return LocalEntropy(distance, point.value, slope, 0.0, math.inf, q, q, 0.0, max(error, point.residual))
 
 
 def missing(branch: Branch) -> float:

@@ -20,7 +20,7 @@ from localentropy import quantities
 from localentropy.arguments import shown
 from localentropy.errors import DomainError
 from localentropy.numerics.jets import Jet, Number, exp, plain, variables
-from localentropy.numerics.saddle_point import Array, FreeEntropy, sizes
+from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint, sizes
 from localentropy.quantities import ALPHA, MARGIN_OF_THRESHOLDS, Quantity
 from localentropy.theory.energies import SIGN, Energy, HardMargin, Labels
 from localentropy.theory.weights import Weights
@@ -267,6 +267,14 @@ class Model(Asked, ABC):
     @abstractmethod
     def group_covariances(self, x: Any) -> GroupCovariances:
         """Covariances of students in groups, from the order parameters `large_deviations.Group`."""
+
+    def students_of_teacher(self, typical: Array) -> Any:
+        """Solutions at distances from a teacher who solves: `around_teacher.TaughtStudents`."""
+        raise NotImplementedError
+
+    def sharing_nothing(self) -> StationaryPoint:
+        """Typical solutions next to a teacher who solves, where these share nothing beyond it."""
+        raise NotImplementedError
 
     def disagreement(self, rest: float, R: float) -> float:
         """Probability that the label of a pre-activation is not the teacher's.

@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from localentropy.numerics.jets import Jet, Number, exp, logistic, sqrt
-from localentropy.numerics.quadrature import unit_legendre
-from localentropy.numerics.saddle_point import Array
+from localentropy.numerics.saddle_point import Array, StationaryPoint
 from localentropy.theory import sites
 from localentropy.theory.energies import Energy
 from localentropy.theory.model import OPEN, Covariances, GroupCovariances, Model, PairCovariances
 from localentropy.theory.weights import Weights
 
-LARGEST_STABILITY, SURE, STABILITIES = 9.0, 12.0, 400
-"""Where integrals over the teacher's stabilities end, in standard deviations of the teacher's and of a student's
-pre-activation given it; and their nodes."""
-SHARED = 1e-11
-"""q_hat c, with c = q - r^2, below which students share nothing beyond their teacher."""
+if TYPE_CHECKING:
+    from localentropy.theory.around_teacher import TaughtStudents
 
 
 class TeacherOverlap(NamedTuple):
@@ -131,44 +127,6 @@ class TaughtWeights(Weights):
         return super().reported(x) | {"r": x.r, "r_hat": x.r_hat}
 
 
-def without_overlap(model: Model, distance: float) -> tuple[float, float, float]:
-    """Log number of solutions at a distance from their teacher that share nothing beyond it, its slope, and q_hat.
-
-    Source: docs/margins/theory.md eq. 48a. It is the entropy of all configurations at the distance, and alpha times the
-    mean over the teacher's stabilities of the log of the fraction of them that satisfies a pattern. It is exact in the
-    limit c = q - r^2 to 0. At small q_hat c it is too large by about q_hat c / 4.
-
-    Args:
-        model: the model at the margin of the solutions counted; its weights have a binary teacher.
-        distance: d, in (0, 1/2).
-
-    Returns:
-        The log number, nats per weight; its derivative by the distance; q_hat.
-
-    Example:
-        >>> from localentropy.theory import TeacherStudent
-        >>> from localentropy.theory.teacher_student import without_overlap
-        >>> value, slope, q_hat = without_overlap(TeacherStudent(alpha=2.0, margin=-0.5), 0.005)
-        >>> round(value, 6)
-        0.031468
-    """
-    from scipy.special import entr, log_ndtr
-
-    S, spread = 1.0 - 2.0 * distance, 2.0 * math.sqrt(distance * (1.0 - distance))
-    unit, weight = unit_legendre(STABILITIES)
-    # Beyond, all students satisfy a pattern.
-    end = min(LARGEST_STABILITY, max((model.margin + SURE * spread) / S, spread))
-    z = end * unit
-    weight = end * weight * np.exp(-0.5 * z**2) * math.sqrt(2.0 / math.pi)
-    u = (S * z - model.margin) / spread
-    log_fraction = log_ndtr(u)
-    steepness = np.exp(-0.5 * u**2 - log_fraction) / math.sqrt(2.0 * math.pi)
-    rise = float(weight @ (steepness * (z - model.margin * S))) / spread**3  # by S
-    value = float(entr(distance) + entr(1.0 - distance)) + model.alpha * float(weight @ log_fraction)
-    slope = math.log1p(-distance) - math.log(distance) - 2.0 * model.alpha * rise
-    return value, slope, model.alpha * float(weight @ steepness**2) / spread**2
-
-
 @dataclass(frozen=True)
 class TeacherStudent(Model):
     """Binary perceptron that learns from a binary teacher's labels of random inputs (docs/margins/theory.md section 9).
@@ -199,6 +157,18 @@ class TeacherStudent(Model):
     teacher: ClassVar[bool] = True
     teacher_solves: ClassVar[bool] = True
     beyond_alpha_c: ClassVar[str] = "there are no solutions but the teacher"
+
+    def students_of_teacher(self, typical: Array) -> TaughtStudents:
+        """Solutions at distances from the teacher."""
+        from localentropy.theory.around_teacher import TaughtStudents
+
+        return TaughtStudents(self, typical)
+
+    def sharing_nothing(self) -> StationaryPoint:
+        """Typical solutions next to the teacher, where these share nothing beyond it."""
+        from localentropy.theory.around_teacher import sharing_nothing
+
+        return sharing_nothing(self)
 
     def covariances(self, x: TeacherOverlap) -> Covariances:
         """C = q - r^2, V = 1 - q, R = r."""

@@ -13,10 +13,8 @@ from localentropy import quantities
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch, point_of_zero, zero_of_value
 from localentropy.numerics.saddle_point import TOLERANCE, StationaryPoint, evaluate, solve
-from localentropy.theory.energies import HardMargin
 from localentropy.theory.model import LOG_ALPHA, LOG_LOAD, MARGIN, Asked, Covariances, Model, Typical
 from localentropy.theory.question import question
-from localentropy.theory.teacher_student import SHARED, without_overlap
 
 ZERO_ENTROPY = -1e-10
 """An entropy above this counts as not negative: at a threshold it vanishes to rounding only."""
@@ -36,10 +34,6 @@ LITTLE_ENTROPY = 0.05
 LOAD_OF_TEACHER = 3.0
 """Load from which on, at margins from -0.5 on, no solutions but those next to the teacher were found."""
 
-LOG_DISTANCES = (-60.0, math.log(0.5), 0.25)
-"""Logarithms of the distances from a teacher where typical solutions are looked for: the ends, and the step."""
-SITES = 40
-"""Nodes of integrals over the fields of sites there."""
 SMALLEST_ALPHA = 1e-12
 """Load at which the search for a load with solutions gives up."""
 
@@ -277,7 +271,7 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
             beside = _beside_teacher(model)
         except ConvergenceError as failure:
             try:
-                beside = _sharing_nothing(model)
+                beside = model.sharing_nothing()
             except ConvergenceError:
                 if point is None:
                     raise failure from None
@@ -387,56 +381,6 @@ def _from_largest_margin(model: Model) -> StationaryPoint:
 def _has_second_state(model: Model) -> bool:
     """Whether weights next to the teacher solve, too, in a state of their own."""
     return model.teacher_solves and model.margin < 0.0
-
-
-def _sharing_nothing(model: Model) -> StationaryPoint:
-    """The solutions next to a teacher that share next to nothing beyond it: c = q - r^2 is rounding.
-
-    Patterns see students without c (docs/margins/theory.md eq. 48a). Its relative error was at most 10 c / (1 - r^2)
-    where it was compared with a branch.
-
-    Raises:
-        ConvergenceError: they share more.
-    """
-    from scipy.optimize import brentq
-
-    def rise(log_distance: float) -> float:
-        return without_overlap(model, math.exp(log_distance))[1]
-
-    tried = np.arange(*LOG_DISTANCES) if isinstance(model.asked, HardMargin) else np.array([])
-    falling = next((at for at in tried if rise(at) < 0.0), None)
-    if falling is None or falling == tried[0]:
-        raise ConvergenceError("solutions next to the teacher", {"alpha": model.alpha}, math.inf)
-    log_distance = brentq(rise, falling - LOG_DISTANCES[2], falling, xtol=1e-14)
-    d = math.exp(log_distance)
-    value, _, q_hat = without_overlap(model, d)
-    r_hat, c = _fields_of(log_distance, q_hat)
-    if not q_hat * c < SHARED:
-        raise ConvergenceError("solutions next to the teacher", {"alpha": model.alpha, "c": c}, q_hat * c)
-    spread = 4.0 * d * (1.0 - d)
-    log_q, log_r2 = math.log1p(c - spread), 2.0 * math.log1p(-2.0 * d)
-    coordinates = np.array([math.log(q_hat), log_q - math.log(spread - c), math.log(r_hat), log_r2 - math.log(c)])
-    problem = Typical(model)
-    free = evaluate(problem, coordinates, problem.controls())
-    assert free is not None
-    return StationaryPoint(coordinates, value, 10.0 * c / spread, free.gradient, free.hessian)
-
-
-def _fields_of(log_distance: float, q_hat: float) -> tuple[float, float]:
-    """r_hat and c = q - r^2 at a distance from the teacher, from the equations of the sites, without cancellation."""
-    from scipy.optimize import brentq
-
-    z, weight = np.polynomial.hermite.hermgauss(SITES)
-    weight, deviations = weight / math.sqrt(math.pi), math.sqrt(2.0 * q_hat) * z
-
-    def flipped(r_hat: float) -> np.ndarray:
-        """(1 - tanh h) / 2 at the nodes."""
-        return np.exp(-np.logaddexp(0.0, 2.0 * (r_hat + deviations)))
-
-    start = -0.5 * log_distance
-    r_hat = brentq(lambda at: math.log(weight @ flipped(at)) - log_distance, start - 1.0, start + 2.0 * q_hat + 1.0)
-    share = flipped(r_hat)
-    return r_hat, 4.0 * float(weight @ (share - weight @ share) ** 2)
 
 
 def _beside_teacher(model: Model) -> StationaryPoint:

@@ -87,11 +87,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure committee. Bayes-optimal learning from a committee machine. (a), (b) Two units: the overlap of their mean with "
         "the teacher and their specialization, which grows from 0, and the probability of a wrong label; points are AMP. (c) "
-        "Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units specialize in equilibrium "
+        "Many units: equilibrium (solid) and the other state (dashed). The units specialize in equilibrium "
         f"from {large['information_theoretic']:.6f} Kd samples on; the error falls from {plateau:.6f} to {after:.6f} there. (d) "
         "The factor by which a small specialization q_d grows in one update. It goes to 0 with q_d, so an uninformed start "
         "never specializes. (e) The error of linear regression over the one in (b), minus 1. (f) The load from which units "
-        "specialize without information, over K²; hollow: an even K."
+        "specialize without information, over K² (hollow: K = 2)."
     )
     settings = {
         "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "

@@ -14,7 +14,7 @@ import pandas as pd
 from localentropy.analysis.thresholds import large_deviations_threshold, success_fractions
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import GREY, Drawing, clipped_bars, colors_of, in_style, letter, panels
-from localentropy.figures.franz_parisi_panels import curve_name, draw_curves
+from localentropy.figures.franz_parisi_panels import LINEAR, curve_name, draw_curves
 from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.figures.margins.largest_margin import TRANSITIONS
 from localentropy.figures.series import DOT
@@ -47,6 +47,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _planted(axes[4], planted, "entropy")
     _planted(axes[5], planted, "slope")
     draw_curves(axes[6:8], positive)
+    # Where the linear part of the axis ends, labels of this small panel would lie on that of 0.
+    axes[7].set_yticks([tick for tick in axes[7].get_yticks() if abs(tick) != LINEAR])
     axes[6].legend(
         fontsize=6,
         loc="lower center",
