@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.linear_students import STRENGTHS
 from localentropy.figures.drawing import COLORS
 from localentropy.programs.parts.real_images import DATASETS
 
@@ -40,7 +41,7 @@ def real_data(configuration: Configuration) -> Explorer:
 
     return Explorer(
         (
-            Slider("regularization", "r", p.regularizations[0], 1e-6, 100.0),
+            Slider("regularization", "r", p.regularizations[0], *STRENGTHS),
             Slider("random_features", "p (random features)", covariance.random_features, 10, 500, 10),
             Choice("dataset", "images", DATASETS[0], DATASETS),
             Choice("features", "features", KINDS[0], KINDS),

@@ -1,6 +1,6 @@
 """Solutions around a binary teacher: at a distance from it, and typical ones that share nothing beyond it.
 
-Models whose teacher solves ask for them (`Model.around_teacher`, `Model.sharing_nothing`). Derivation:
+Models whose teacher solves ask for them (`Model.students_of_teacher`, `Model.sharing_nothing`). Derivation:
 docs/margins/theory.md sections 9 and 11.
 """
 

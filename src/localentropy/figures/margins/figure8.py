@@ -17,8 +17,6 @@ from localentropy.figures.perceptron_points import small_rates
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
 LINEAR = 1e-4
 """Train error after flips below which the axis is linear; it is logarithmic beyond."""
-SMALLEST = 1e-3
-"""The same of the train error of networks."""
 SERIES: dict[str, dict[str, Any]] = {
     "train error": {"color": COLORS[0], "marker": "o"},
     "overlap": {"color": COLORS[3], "marker": "s", "label": "trained networks"},
@@ -76,8 +74,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axes[3 * row].set_ylabel(label)
     top = figure.data.query("series == 'train error'")["y"].max()
     for axis in axes[:3]:
-        small_rates(axis, SMALLEST)
-        axis.set(ylim=(-0.1 * SMALLEST, 1.3 * top))
+        small_rates(axis)
+        axis.set(ylim=(-1e-4, 1.3 * top))
     for axis in axes[3:6]:
         axis.set(ylim=(0.0, 1.02))
         axis.axhline(1.0, color=GREY, linewidth=0.8)
