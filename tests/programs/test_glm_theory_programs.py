@@ -119,11 +119,13 @@ def test_the_glass_ends_on_its_line_of_zero_entropy() -> None:
     last = gibbs.freezing_temperature(end)
     assert set(found["glass_end"]) == {end} and set(found["glass_end_temperature"]) == {last}
     lines = found.set_index("temperature")
-    assert list(lines.index) == [0.0, 0.25, last, 0.5]
+    corner = lines.index[2]
+    assert list(lines.index) == [0.0, 0.25, corner, last, 0.5]
+    assert gibbs.spinodal(corner) == pytest.approx(end, abs=1e-11)
     # The line of zero entropy turns back above its largest load, which is the last that is there.
-    assert lines["zero_entropy"].isna().tolist() == [False, False, False, True]
+    assert lines["zero_entropy"].isna().tolist() == [False, False, False, False, True]
     assert lines["zero_entropy"].max() == pytest.approx(end, abs=1e-12)
-    assert lines["metastable_end"].tolist() == [end, end, gibbs.spinodal(last), gibbs.spinodal(0.5)]
+    assert lines["metastable_end"].drop(corner).tolist() == [end, end, gibbs.spinodal(last), gibbs.spinodal(0.5)]
     # At temperature 0 the student is a sample of the posterior.
     optimal = transitions("binary_perceptron")
     assert lines.loc[0.0, "equilibrium"] == pytest.approx(optimal.information_theoretic, abs=1e-9)

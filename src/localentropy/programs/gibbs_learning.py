@@ -35,19 +35,21 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     Returns:
         Columns temperature, metastable_end (where the glass ends, or at higher temperatures the spinodal, whichever is
         larger), zero_entropy and glass_energy (both missing above the temperature where the glass ends), equilibrium;
-        the same in every row: glass_end, glass_end_temperature. This temperature has a row too, if it lies in the
-        range. `glass_energy` is the number of training errors per weight of the glass at the load zero_entropy. It is
-        the same at this temperature and below.
+        the same in every row: glass_end, glass_end_temperature. This temperature has a row too, and the one above which
+        the spinodal is larger, if they lie in the range. `glass_energy` is the number of training errors per weight of
+        the glass at the load zero_entropy. It is the same at this temperature and below.
     """
     import numpy as np
     import pandas as pd
+    from scipy.optimize import brentq
 
     from localentropy.theory import gibbs
 
     end = gibbs.glass_ends()
     last = gibbs.freezing_temperature(end)
     low, high = parameters.temperatures
-    ending = {last} if low < last < high else set()
+    corner = brentq(lambda temperature: gibbs.spinodal(temperature) - end, 0.0, last)
+    ending = {temperature for temperature in (corner, last) if low < temperature < high}
     rows = []
     for temperature in sorted({*np.linspace(low, high, parameters.points).tolist(), *ending}):
         load = gibbs.zero_entropy(temperature) if temperature <= last else math.nan
