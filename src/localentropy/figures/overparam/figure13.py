@@ -73,7 +73,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         handles.append(Line2D([], [], **FIRST, color="black", label="first, (d)"))
     place: dict[str, Any] = {"title_fontsize": 8, "loc": "upper left", "bbox_to_anchor": (-0.1, 1.1)}
     axes[5].add_artist(
-        axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=1.0, **place)
+        axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=0.7, **place)
     )
     barriers = tables["overparam/solution_barriers"]
     one_solution = _barriers(axes[6:], barriers)
