@@ -76,7 +76,7 @@ def pack(folder: Path, configuration: Configuration) -> Path:
         for job in tables:
             _copy_table(job, partial)
         for output in outputs:
-            _copy_output(output, partial, configuration)
+            _copy_output(output, partial)
         article.write(partial, configuration)
         for name in COPIED:
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile)(ROOT / name, partial / name)
@@ -138,10 +138,8 @@ def _copy_table(job: ExperimentJob, folder: Path) -> None:
         shutil.copyfile(file.with_suffix(suffix), copy.with_suffix(suffix))
 
 
-def _copy_output(job: OutputJob, folder: Path, configuration: Configuration) -> None:
-    if not job.whole():
-        wanted = f"`make all scorecard SCALE={configuration.scale}` first"
-        raise ArtifactError(f"{job.target}: {job.problem() or 'missing'}; run {wanted}")
+def _copy_output(job: OutputJob, folder: Path) -> None:
+    job.require_whole()
     copy = folder / FIGURES / job.place(job.target)
     copy.parent.mkdir(parents=True, exist_ok=True)
     for suffix in job.suffixes:

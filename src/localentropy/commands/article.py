@@ -24,7 +24,6 @@ from localentropy.commands.behind import claims_of, theory_of
 from localentropy.commands.document import Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
 from localentropy.commands.gallery import GALLERY, described
 from localentropy.commands.protocol import protocol
-from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.config import ROOT, Configuration, find_papers, load_program, resolve, split_target
 from localentropy.pipeline.outputs import FigureJob
@@ -153,7 +152,8 @@ def _drawn(configuration: Configuration) -> Iterator[Exhibit]:
     """The figures of a run."""
     for target in configuration.figures:
         job = FigureJob.from_configuration(configuration, target)
-        _, record = _made(job, configuration)
+        job.require_whole()
+        record = artifacts.read_output(job.stem)[1]
         yield Exhibit(target, job.stem.with_suffix(".png"), record["caption"], record["settings"], record)
 
 
@@ -165,22 +165,10 @@ def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
         file = GALLERY / paper / "scorecard.csv"
         if run:
             job = ScorecardJob.from_configuration(run, paper)
-            _made(job, run)
+            job.require_whole()
             file = job.stem.with_suffix(".csv")
         card = pd.read_csv(file, keep_default_na=False, na_values={"value": "", "error": "", "lower": "", "upper": ""})
         yield paper, card
-
-
-def _made(job: FigureJob | ScorecardJob, configuration: Configuration) -> tuple[artifacts.Stamp, dict[str, Any]]:
-    """Stamp and record of a figure or scorecard.
-
-    Raises:
-        ArtifactError: it was not made, or is damaged.
-    """
-    if not job.whole():
-        problem = job.problem() or "missing"
-        raise ArtifactError(f"{job.target}: {problem}; run `make all scorecard SCALE={configuration.scale}` first")
-    return artifacts.read_output(job.stem)
 
 
 def _front(

@@ -150,10 +150,7 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
     targets = [find_target(target, outputs, "figure or scorecard") for target in targets]
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
     for output in chosen:
-        if not output.whole():
-            problem = output.problem() or "missing"
-            wanted = f"`make {' '.join(targets) or 'all scorecard'} SCALE={scale}` first, without overrides"
-            raise ArtifactError(f"{output.target}: {problem}; run {wanted}")
+        output.require_whole(" ".join(targets) or "all scorecard", ", without overrides")
     return chosen
 
 

@@ -54,13 +54,13 @@ class Stamp:
     @property
     def parameter_hash(self) -> str:
         """SHA-256 of the parameters."""
-        return hashlib.sha256(provenance.canonical_json(self.parameters).encode()).hexdigest()
+        return provenance.canonical_hash(self.parameters)
 
     @property
     def origin(self) -> str:
         """SHA-256 of name, parameters, code, and the origins of what is read. It is known before any input exists."""
         known = {"name": self.name, "parameters": self.parameters, "code": self.code, "origins": self.origins}
-        return hashlib.sha256(provenance.canonical_json(known).encode()).hexdigest()
+        return provenance.canonical_hash(known)
 
     def difference(self, wanted: Stamp) -> str | None:
         """The first difference from the stamp wanted now, in words; None if they agree."""
@@ -269,7 +269,7 @@ def copy_record(stem: Path, copy: Path, suffixes: Sequence[str], command: Sequen
 
 def _write_json(file: Path, record: Mapping[str, Any]) -> None:
     """Write a record to `<name>.json`, with its own checksum."""
-    signed = {**record, "checksum": _checksum(record)}
+    signed = {**record, "checksum": provenance.canonical_hash(record)}
     with atomic(file.with_suffix(".json")) as temporary:
         temporary.write_text(json.dumps(signed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -285,7 +285,7 @@ def _read_json(file: Path) -> dict[str, Any]:
         record = dict(json.loads(file.read_text(encoding="utf-8")))
         if "checksum" not in record:
             raise ArtifactError(f"{file}: no record of this pipeline: it has no checksum of its own")
-        intact = record.pop("checksum") == _checksum(record)
+        intact = record.pop("checksum") == provenance.canonical_hash(record)
     except FileNotFoundError:
         raise ArtifactError(f"{file}: no such record, {file.name} is missing") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -293,10 +293,6 @@ def _read_json(file: Path) -> dict[str, Any]:
     if not intact:
         raise ArtifactError(f"{file}: {file.name} is altered: it does not match its own checksum")
     return record
-
-
-def _checksum(record: Mapping[str, Any]) -> str:
-    return hashlib.sha256(provenance.canonical_json(record).encode()).hexdigest()
 
 
 def delete(*files: Path) -> None:

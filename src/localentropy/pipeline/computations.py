@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
@@ -50,6 +50,12 @@ class ContentJob(BaseModel, ABC):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     origin: str
+
+    @classmethod
+    def at_origin(cls, **fields: Any) -> Self:
+        """The job of these fields, with its origin."""
+        job = cls(origin="", **fields)
+        return job.model_copy(update={"origin": job.ahead.origin})
 
     @abstractmethod
     def files(self, part: int | None = None) -> list[Path]:
@@ -107,23 +113,20 @@ class ContentJob(BaseModel, ABC):
         """Which part, as in a stamp."""
         return ""
 
-    def stamp(self, part: int | None = None) -> artifacts.Stamp:
-        """The stamp of its files, or of one part of them, with the hashes of the files that it reads."""
-        return replace(self.ahead, inputs=self.input_hashes(), part=self.label(part))
-
     def input_hashes(self) -> dict[str, str]:
         """SHA-256 of each file that it reads, by name."""
         return {}
 
     def wanted_stamp(self, part: int | None = None) -> artifacts.Stamp:
-        """The stamp, for files that are now made.
+        """The stamp of files, or of one part of them, that are now made, with the hashes of the files that it reads.
 
         Raises:
             ArtifactError: the code was edited since the job was planned.
         """
-        if self.ahead.origin != self.origin:
+        stamp = self.ahead
+        if stamp.origin != self.origin:
             raise ArtifactError(f"{self.files(part)[0]}: not made: the code was edited since; run again")
-        return self.stamp(part)
+        return replace(stamp, inputs=self.input_hashes(), part=self.label(part))
 
     def require_unedited(self, part: int | None = None) -> None:
         """Refuse to write what code made that is another by now.
@@ -153,9 +156,8 @@ class DatasetJob(ContentJob):
     def from_configuration(cls, configuration: Configuration, name: str) -> DatasetJob:
         """The job of one dataset of a resolved configuration."""
         data = configuration.data
-        origin = _dataset_stamp(name, data.source).origin
         mirror = data.mirror if data.source == "mirror" else None
-        return cls(name=name, source=data.source, mirror=mirror, origin=origin)
+        return cls.at_origin(name=name, source=data.source, mirror=mirror)
 
     @property
     def file(self) -> Path:
@@ -293,8 +295,7 @@ class ExperimentJob(TableReader):
         own = {dataset: DatasetJob.from_configuration(configuration, dataset) for dataset in parameters.DATASETS}
         read = {table: cls.from_configuration(configuration, table) for table in parameters.tables()}
         tables = {table: job.source for table, job in read.items()}
-        job = cls(
-            origin="",
+        return cls.at_origin(
             name=name,
             overrides=override_words(configuration),
             seed=configuration.seed,
@@ -307,7 +308,6 @@ class ExperimentJob(TableReader):
             datasets={dataset: job.file for dataset, job in own.items()}
             | {dataset: file for job in read.values() for dataset, file in job.datasets.items()},
         )
-        return job.model_copy(update={"origin": job.ahead.origin})
 
     @field_validator("parameters", mode="before")
     @classmethod

@@ -8,7 +8,6 @@ that set the value, the key, the value, what is allowed and the nearest valid ch
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import json
 import re
@@ -247,7 +246,7 @@ def name_changes(changes: Tree) -> str:
     plain = re.sub(r"[^A-Za-z0-9_.=,+-]+", "_", text)
     if plain == text and len(text) <= LONGEST_NAME:
         return text
-    mark = "~" + hashlib.sha256(provenance.canonical_json(changes).encode()).hexdigest()[:12]
+    mark = "~" + provenance.canonical_hash(changes)[:12]
     return plain[: LONGEST_NAME - len(mark)] + mark
 
 

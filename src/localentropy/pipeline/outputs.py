@@ -79,12 +79,6 @@ class OutputJob(TableReader):
         )
 
     @classmethod
-    def at_origin(cls, **fields: Any) -> Self:
-        """The job of these fields, with its origin."""
-        job = cls(origin="", **fields)
-        return job.model_copy(update={"origin": job.ahead.origin})
-
-    @classmethod
     @abstractmethod
     def place(cls, target: str) -> Path:
         """Where the files of a target are published, without suffix, in the folder of a scale or run."""
@@ -126,9 +120,12 @@ class OutputJob(TableReader):
 
     def made(self, part: int | None = None) -> artifacts.Stamp:
         """The stamp of its files."""
-        stamp, record = artifacts.read_output(self.stem)
+        return self._stamp_at(self.stem)
+
+    def _stamp_at(self, stem: Path) -> artifacts.Stamp:
+        stamp, record = artifacts.read_output(stem)
         if set(record["files"]) != set(self.SUFFIXES):
-            raise ArtifactError(f"{self.stem}: its record names other files")
+            raise ArtifactError(f"{stem}: its record names other files")
         return stamp
 
     @property
@@ -141,16 +138,28 @@ class OutputJob(TableReader):
             origins=self.origins,
         )
 
+    def require_whole(self, targets: str = "all scorecard", how: str = "") -> None:
+        """Refuse files that were not made, or are damaged.
+
+        Args:
+            targets: what is asked for to make them.
+            how: what else is said of that run.
+
+        Raises:
+            ArtifactError: with the command that makes them.
+        """
+        if not self.whole():
+            problem = self.problem() or "missing"
+            raise ArtifactError(f"{self.target}: {problem}; run `make {targets} SCALE={self.scale}` first{how}")
+
     def outdated(self) -> str | None:
         """What the published copies have that is not of this job; None if nothing has, or if they are not there."""
         if not any(os.path.lexists(self.published.with_suffix(suffix)) for suffix in self.suffixes):
             return None
         try:
-            stamp, record = artifacts.read_output(self.published)
+            stamp = self._stamp_at(self.published)
         except ArtifactError as error:
             return str(error).partition(": ")[2]
-        if set(record["files"]) != set(self.SUFFIXES):
-            return "its record names other files"
         return stamp.difference(self.ahead)
 
     def publish(self) -> None:

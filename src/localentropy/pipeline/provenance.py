@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -21,6 +22,11 @@ STAMPED_VERSIONS = ("numpy", "scipy", "numba", "torch", "pandas", "pyarrow", "ma
 def canonical_json(values: Mapping[str, Any]) -> str:
     """JSON with sorted keys and no spaces: equal values give equal text."""
     return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def canonical_hash(values: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON."""
+    return hashlib.sha256(canonical_json(values).encode()).hexdigest()
 
 
 def versions() -> dict[str, str]:
