@@ -17,6 +17,7 @@ from localentropy import environment
 environment.adopt_for_jobs()
 
 from localentropy.pipeline import workflow as steps
+from localentropy.pipeline.computations import ADDRESS
 from localentropy.errors import LocalEntropyError
 
 try:
@@ -39,7 +40,7 @@ wildcard_constraints:
     paper=r"[a-z]+",
     name=r"[a-z][a-z0-9_]*",
     module=r"(?!scorecard\b)[a-z][a-z0-9_]*",
-    origin=r"[0-9a-f]{16}",
+    origin=rf"[0-9a-f]{{{ADDRESS}}}",
     part=r"\d+",
     parts=r"\d+",
 

@@ -16,9 +16,9 @@ from localentropy.commands import article
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.archive import SUMS, write_sums
-from localentropy.pipeline.computations import RESULTS, ExperimentJob
+from localentropy.pipeline.computations import ADDRESS, RESULTS, ExperimentJob
 from localentropy.pipeline.config import ROOT, Configuration, override_words
-from localentropy.pipeline.jobs import output_jobs, table_jobs
+from localentropy.pipeline.jobs import output_jobs, table_jobs, with_sources
 from localentropy.pipeline.outputs import FIGURES, OutputJob
 
 COPIED = ("CITATION.cff", "LICENSE", "requirements.lock", "environment.yml", "config")
@@ -66,10 +66,8 @@ def pack(folder: Path, configuration: Configuration) -> Path:
     if folder.is_symlink() or folder.is_file() or (folder.exists() and any(folder.iterdir()) and not _old(folder)):
         raise LocalEntropyError(f"{folder}: no archive; allowed: a new folder, an empty one, an earlier archive")
     outputs = list(output_jobs(configuration))
-    read = dict.fromkeys(name for job in outputs for name in job.tables)
-    for name in (names := list(read)):
-        names += [table for table in configuration.experiments[name].tables() if table not in names]
-    tables = list(table_jobs(configuration, names))
+    read = [name for job in outputs for name in job.tables]
+    tables = list(table_jobs(configuration, with_sources(configuration, read)))
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -132,7 +130,7 @@ def _copy_table(job: ExperimentJob, folder: Path) -> None:
     file, stamp = job.source
     if artifacts.read_table(file).stamp.origin != stamp.origin:
         raise ArtifactError(f"{file}: holds another result")
-    copy = folder / RESULTS / job.name / f"{stamp.origin[: len(job.address)]}.parquet"
+    copy = folder / RESULTS / job.name / f"{stamp.origin[:ADDRESS]}.parquet"
     copy.parent.mkdir(parents=True, exist_ok=True)
     for suffix in (".parquet", ".json"):
         shutil.copyfile(file.with_suffix(suffix), copy.with_suffix(suffix))

@@ -18,14 +18,12 @@ from localentropy.pipeline.config import (
     OPTION,
     Configuration,
     bare_target,
-    find_papers,
-    read_figures,
     resolve,
     values_of_results,
 )
-from localentropy.pipeline.jobs import every_job
-from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
-from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob
+from localentropy.pipeline.jobs import every_job, output_job, output_targets
+from localentropy.pipeline.outputs import FIGURES, OutputJob
+from localentropy.pipeline.scorecard import SUMMARY
 
 
 def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -> str:
@@ -39,7 +37,7 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
         ArtifactError: it is missing, corrupt, or no file of this package.
     """
     alone = file == Path(file.name) and not file.exists()
-    if alone and (output := _named(file.name, configuration)):
+    if alone and (output := _named(file.name, configuration())):
         file = output.published.with_suffix(output.SUFFIXES[0])
         if not file.exists():
             copy = GALLERY / output.place(output.target)
@@ -67,7 +65,8 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
             )
         if file.exists() and GALLERY.absolute() in file.absolute().parents:
             raise ArtifactError(f"{file}: a copy without its record, {name}.json; `localentropy gallery` copies both")
-        close = None if file.exists() or file.suffix else nearest_choice(bare_target(file.name), _targets())
+        known = [] if file.exists() or file.suffix else output_targets(configuration())
+        close = nearest_choice(bare_target(file.name), known)
         hint = f"did you mean {close!r}? " if close else ""
         raise ArtifactError(f"{file}: nothing to show; {hint}allowed: {allowed}")
     stamp, record = artifacts.read_output(stem)
@@ -78,20 +77,11 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
     return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
 
 
-def _named(name: str, configuration: Callable[[], Configuration]) -> OutputJob | None:
+def _named(name: str, configuration: Configuration) -> OutputJob | None:
     """The figure or scorecard of a target; None of another name."""
-    if (target := bare_target(name)) in read_figures():
-        return FigureJob.from_configuration(configuration(), target)
-    if name not in _targets():
-        return None
-    if name == SUMMARY:
-        return SummaryJob.from_configuration(configuration())
-    return ScorecardJob.from_configuration(configuration(), name.removesuffix(f"_{SUMMARY}"))
-
-
-def _targets() -> list[str]:
-    """The targets of figures and scorecards."""
-    return [*read_figures(), SUMMARY, *(f"{paper}_{SUMMARY}" for paper in find_papers())]
+    targets = output_targets(configuration)
+    target = name if name in targets else bare_target(name)
+    return output_job(configuration, target) if target in targets else None
 
 
 def findings(configuration: Configuration) -> list[tuple[Path, str | None]]:

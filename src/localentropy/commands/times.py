@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import Configuration, resolve
-from localentropy.pipeline.jobs import table_jobs
+from localentropy.pipeline.jobs import table_jobs, with_sources
 
 FIGURES, CLUSTER = Path("docs/figures.md"), Path("docs/cluster.md")
 MARK = "times"
@@ -97,7 +97,7 @@ def _figures(
 ) -> str:
     rows = [f"| target | shows | CPU, {scale} |", "|---|---|---|"]
     for target, figure in configuration.figures.items():
-        needed = _behind(figure.experiments, jobs)
+        needed = set(with_sources(configuration, figure.experiments))
         committed = {name for name in needed if jobs[name].committed}
         told = _told(sum(costs[name].cpu for name in needed - committed))
         if committed:
@@ -122,11 +122,6 @@ def _experiments(jobs: Mapping[str, ExperimentJob], costs: Mapping[str, Cost], s
 
 def _tasks(job: ExperimentJob) -> str:
     return f"{len(job.experiment.tasks(job.parameters))} in {job.parts}"
-
-
-def _behind(names: Iterable[str], jobs: Mapping[str, ExperimentJob]) -> set[str]:
-    """The experiments and those whose tables they read."""
-    return set(names).union(*(_behind(jobs[name].parameters.tables(), jobs) for name in names))
 
 
 def _told(seconds: float) -> str:

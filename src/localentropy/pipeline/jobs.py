@@ -11,20 +11,41 @@ from localentropy.atomic import file_hash
 from localentropy.pipeline.computations import ADDRESS, RESULTS, ContentJob, DatasetJob, ExperimentJob
 from localentropy.pipeline.config import ROOT, Configuration
 from localentropy.pipeline.outputs import FigureJob, OutputJob
-from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob, tested_papers
+from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
 
 NOTEBOOKS = ROOT / "notebooks"
 
 
-def output_jobs(configuration: Configuration) -> Iterator[OutputJob]:
+def output_targets(configuration: Configuration) -> list[str]:
     """Figures in their order, then the scorecard of each paper that has claims, and the page over them."""
-    for target in configuration.figures:
-        yield FigureJob.from_configuration(configuration, target)
-    papers = tested_papers(configuration)
-    for paper in papers:
-        yield ScorecardJob.from_configuration(configuration, paper)
-    if papers:
-        yield SummaryJob.from_configuration(configuration)
+    cards = [f"{paper}_{SUMMARY}" for paper in tested_papers(configuration)]
+    return [*configuration.figures, *cards, *([SUMMARY] if cards else [])]
+
+
+def output_job(configuration: Configuration, target: str) -> OutputJob:
+    """The job of one of these targets.
+
+    Raises:
+        ConfigError: there is no such target.
+    """
+    if target == SUMMARY:
+        return SummaryJob.from_configuration(configuration)
+    if target.endswith(f"_{SUMMARY}"):
+        return ScorecardJob.from_configuration(configuration, target.removesuffix(f"_{SUMMARY}"))
+    return FigureJob.from_configuration(configuration, target)
+
+
+def output_jobs(configuration: Configuration) -> Iterator[OutputJob]:
+    """The jobs of `output_targets`."""
+    return (output_job(configuration, target) for target in output_targets(configuration))
+
+
+def with_sources(configuration: Configuration, names: Iterable[str]) -> list[str]:
+    """These experiments, and behind them those whose tables they read, each once."""
+    found = list(dict.fromkeys(names))
+    for name in found:
+        found += dict.fromkeys(table for table in configuration.experiments[name].tables() if table not in found)
+    return found
 
 
 def table_jobs(configuration: Configuration, names: Iterable[str] | None = None) -> Iterator[ExperimentJob]:

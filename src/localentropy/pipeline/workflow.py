@@ -44,10 +44,20 @@ from localentropy.pipeline.config import (
     split_overrides,
     split_target,
 )
-from localentropy.pipeline.jobs import NOTEBOOKS, dataset_jobs, notebook_names, notebook_page, table_jobs, with_parts
+from localentropy.pipeline.jobs import (
+    NOTEBOOKS,
+    dataset_jobs,
+    notebook_names,
+    notebook_page,
+    output_job,
+    output_targets,
+    table_jobs,
+    with_parts,
+    with_sources,
+)
 from localentropy.pipeline.machine import open_closed_streams, output, refusals
 from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
-from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
+from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob
 from snakemake_logger_plugin_localentropy import unwrapped
 
 LOOKS = [
@@ -135,21 +145,15 @@ class Pipeline:
 
         The main paper's figures have a second target, with the paper's key before the name.
         """
-        figures = [name for target in self.configuration.figures for name in (target, "_".join(split_target(target)))]
-        cards = [f"{paper}_{SUMMARY}" for paper in tested_papers(self.configuration)]
-        return list(dict.fromkeys(figures)) + cards
+        targets = [target for target in output_targets(self.configuration) if target != SUMMARY]
+        return list(dict.fromkeys(name for target in targets for name in (target, "_".join(split_target(target)))))
 
     def outputs(self, target: str) -> list[OutputJob]:
         """The jobs of a target: a figure, a paper's scorecard, `all` figures, or every `scorecard`."""
-        configuration, papers = self.configuration, tested_papers(self.configuration)
-        if target == "all":
-            return [FigureJob.from_configuration(configuration, figure) for figure in configuration.figures]
-        if target == SUMMARY:
-            cards = [ScorecardJob.from_configuration(configuration, paper) for paper in papers]
-            return [*cards, SummaryJob.from_configuration(configuration)] if papers else []
-        if target.endswith(f"_{SUMMARY}"):
-            return [ScorecardJob.from_configuration(configuration, target.partition("_")[0])]
-        return [FigureJob.from_configuration(configuration, target)]
+        targets, figures = [target], self.configuration.figures
+        if target in ("all", SUMMARY):
+            targets = [one for one in output_targets(self.configuration) if (one in figures) == (target == "all")]
+        return [output_job(self.configuration, one) for one in targets]
 
     def files(self, target: str) -> Callable[[Any], list[str]]:
         """Wildcards → the files of a target's jobs."""
@@ -236,9 +240,7 @@ class Pipeline:
         inside = ["/".join(Path(target).parts[1:3]) for target in targets]
         names = [name for job in outputs for name in job.tables]
         names += [name for name in (*targets, *inside) if name in experiments]
-        for name in names:
-            names += [table for table in experiments[name].tables() if table not in names]
-        names = list(dict.fromkeys(names))
+        names = with_sources(self.configuration, names)
         datasets = dataset_jobs(self.configuration, None if "datasets" in targets else names)
         return with_parts((*datasets, *table_jobs(self.configuration, names), *outputs))
 
