@@ -12,10 +12,11 @@ import pytest
 from localentropy.claims.conditions import Verdict
 from localentropy.commands.article import AGAINST, write
 from localentropy.commands.document import SANS, SERIF, Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
-from localentropy.commands.gallery import GALLERY, described
+from localentropy.commands.gallery import described
 from localentropy.commands.protocol import protocol
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.config import ROOT, find_papers, read_claims, read_figures, resolve, split_target
+from localentropy.pipeline.outputs import GALLERY
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localentropy.commands.gallery import GALLERY
 from localentropy.commands.show import describe
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
+from localentropy.pipeline.outputs import GALLERY
 from tests.pipeline.test_config_mutations import many, mutated_trees
 
 MADE = (datetime.now(UTC), ["snakemake", "x"])

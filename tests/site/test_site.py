@@ -24,10 +24,11 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from localentropy.commands.behind import TAG, claims_of, configured, figures_of, judged_in, theory_of
-from localentropy.commands.site import LIBRARY, LOOK, build
+from localentropy.commands.site import LIBRARY, build
 from localentropy.errors import LocalEntropyError
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.pipeline.config import ROOT, find_papers, split_target
+from localentropy.pipeline.outputs import LOOK
 from localentropy.theory import barycenter, bayes, monotonicity, typical_solutions
 from tests.chromium import appears, come_true, launched, needs_chromium, new_page
 

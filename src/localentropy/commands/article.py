@@ -22,11 +22,11 @@ from localentropy.claims.claim import Kind
 from localentropy.claims.conditions import Verdict
 from localentropy.commands.behind import claims_of, theory_of
 from localentropy.commands.document import Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
-from localentropy.commands.gallery import GALLERY, described
+from localentropy.commands.gallery import described
 from localentropy.commands.protocol import protocol
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.config import ROOT, Configuration, find_papers, load_program, resolve, split_target
-from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.outputs import GALLERY, FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob, tested_papers
 
 if TYPE_CHECKING:

@@ -20,11 +20,10 @@ from sphinx.transforms import SphinxTransform
 
 from localentropy.claims.claim import Claim
 from localentropy.claims.rendering import SHOWN
-from localentropy.commands.gallery import GALLERY
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import Configuration, resolve, split_target
-from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.outputs import GALLERY, FigureJob
 
 DOWNLOADS = {".csv": "numbers (CSV)", ".png": "picture (PNG)", ".pdf": "drawing (PDF)"}
 """Ending of a file of the gallery that is copied into the site → its name."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localentropy.errors import DataError, first_line
+from localentropy.pipeline.outputs import GALLERY
 
 if TYPE_CHECKING:
     import pandas as pd
 
-GALLERY = "figures/gallery"
 MEASURED = (
     {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
     | {"distance_typical", "entropy_typical", "distance_raw"}
@@ -40,7 +40,6 @@ class Comparison:
         only_b: rows in the second alone.
         moved: rows whose y is not the same number.
         beyond: rows whose y moved by more than the threshold.
-        largest: the largest move in units of its threshold; infinite if a number appeared or vanished.
         worst: the row of the largest move, in words; empty if none moved.
     """
 
@@ -50,7 +49,6 @@ class Comparison:
     only_b: int
     moved: int
     beyond: int
-    largest: float
     worst: str
 
     @property
@@ -59,7 +57,7 @@ class Comparison:
         return not (self.beyond or self.only_a or self.only_b)
 
 
-def compare_sources(a: str, b: str, sigmas: float = 3.0, relative: float = 1e-6) -> list[Comparison]:
+def compare_sources(a: str, b: str, sigmas: float, relative: float) -> list[Comparison]:
     """Every figure that is in both sources.
 
     Args:
@@ -163,7 +161,6 @@ def compare(figure: str, a: pd.DataFrame, b: pd.DataFrame, sigmas: float = 3.0, 
         only_b=int(only["right_only"]),
         moved=int((move > 0).sum()),
         beyond=int((move > 1).sum()),
-        largest=float(move.max(initial=0.0)),
         worst=worst,
     )
 
@@ -261,7 +258,7 @@ def _files_at(revision: str) -> Iterator[tuple[str, bytes]]:
         if words := " ".join(error.stderr.decode(errors="replace").split()):  # of another owner, or no repository
             raise DataError(f"{revision}: no directory, and git names no revision ({words})") from None
         raise DataError(f"{revision}: neither a directory nor a git revision") from None
-    names = _git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, GALLERY + "/").decode().split("\0")
+    names = _git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, f"{GALLERY}/").decode().split("\0")
     for name in filter(None, names):
         path = Path(name).relative_to(GALLERY)
         if path.suffix == ".csv" and len(path.parts) == 2 and path.stem not in OTHERS:

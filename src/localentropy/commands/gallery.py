@@ -12,10 +12,9 @@ from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import copy_record, read_output
 from localentropy.pipeline.config import MAIN_PAPER, find_target, resolve
 from localentropy.pipeline.jobs import output_jobs
-from localentropy.pipeline.outputs import FigureJob, OutputJob
+from localentropy.pipeline.outputs import GALLERY, FigureJob, OutputJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
 
-GALLERY = Path("figures/gallery")
 GOLDEN = Path("tests/golden")
 README = Path("README.md")
 
@@ -46,7 +45,7 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
     for output in _current_outputs("default", targets):
         paper, name = output.published.parent.name, output.published.name
         if isinstance(output, FigureJob):
-            suffixes, mark = [".png", ".pdf", ".csv", ".look.json"], name
+            suffixes, mark = [*output.SUFFIXES], name
             text = _captioned(read_output(output.stem)[1])
         else:
             suffixes, mark = [".csv", ".md"], "scorecard"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from localentropy.arguments import nearest_choice
-from localentropy.commands.gallery import GALLERY
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import RESULTS, ExperimentJob
@@ -22,7 +21,7 @@ from localentropy.pipeline.config import (
     values_of_results,
 )
 from localentropy.pipeline.jobs import every_job, output_job, output_targets
-from localentropy.pipeline.outputs import FIGURES, OutputJob
+from localentropy.pipeline.outputs import FIGURES, GALLERY, OutputJob
 from localentropy.pipeline.scorecard import SUMMARY
 
 

@@ -29,10 +29,10 @@ from sphinx.transforms import SphinxTransform
 
 from localentropy.commands import article
 from localentropy.commands.behind import TAG, BehindClaims, BehindFigures, with_links
-from localentropy.commands.gallery import GALLERY
 from localentropy.commands.notebook import in_site
 from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import find_papers
+from localentropy.pipeline.outputs import GALLERY, LOOK
 
 CONFIGURATION = Path("docs/site")
 PACKAGE = Path("src/localentropy")
@@ -51,8 +51,6 @@ LIBRARY = {
 """The packages that the reference describes: all but those of the pipeline."""
 SHOWN = (".py", ".yaml", ".sh", ".md", ".lock", ".cff")
 """Files with these endings are shown as pages. A browser saves the others."""
-LOOK = ".look.json"
-"""The ending of the file that says how the numbers of a figure are drawn."""
 FULL_WIDTH = 1400
 """Pixels of a picture from which on it is as wide as the page."""
 WITHOUT_LINKS = nodes.literal | nodes.reference | nodes.title | nodes.math | nodes.math_block
@@ -161,7 +159,7 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
             "docs/estimators",
         ],
         "Gallery": [f"docs/{paper}/gallery" for paper in papers],
-        "Scorecards": ["figures/gallery/scorecard", *(f"figures/gallery/{paper}/scorecard" for paper in papers)],
+        "Scorecards": [f"{GALLERY}/scorecard", *(f"{GALLERY}/{paper}/scorecard" for paper in papers)],
         "Theory": [f"docs/{paper}/theory" for paper in papers],
         "Algorithms": ["docs/solvers/README", "docs/landscapes", "docs/networks"],
         "How to": [

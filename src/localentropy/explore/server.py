@@ -31,6 +31,7 @@ from localentropy.explore.catalogue import EXPLORERS
 from localentropy.explore.page import Page
 from localentropy.figures.interactive import with_names
 from localentropy.pipeline.config import ROOT, resolve, split_target
+from localentropy.pipeline.outputs import GALLERY, LOOK
 
 ADDRESS = "127.0.0.1"
 
@@ -52,8 +53,8 @@ def serve(target: str, port: int, browser: bool, allow: Sequence[str] = ()) -> N
     configuration = resolve()
     explorer = EXPLORERS[target](configuration)
     paper, module = split_target(target)
-    gallery = ROOT / f"figures/gallery/{paper}"
-    look = json.loads((gallery / f"{module}.look.json").read_text(encoding="utf-8"))
+    gallery = ROOT / GALLERY / paper
+    look = json.loads((gallery / f"{module}{LOOK}").read_text(encoding="utf-8"))
     shipped = with_names(pd.read_csv(gallery / f"{module}.csv"), look)
     title = f"{target}: {configuration.figures[target].shows}"
 

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES = Path("figures")
+GALLERY = FIGURES / "gallery"
+"""The committed copies of figures and scorecards."""
+LOOK = ".look.json"
+"""The ending of the file that says how the numbers of a figure are drawn."""
 
 
 class Rendered(NamedTuple):
@@ -207,7 +211,7 @@ class OutputJob(TableReader):
 class FigureJob(OutputJob):
     """One figure to draw; its target is named in `config/<paper>/figures.yaml`."""
 
-    SUFFIXES: ClassVar = (".png", ".pdf", ".csv", ".look.json")
+    SUFFIXES: ClassVar = (".png", ".pdf", ".csv", LOOK)
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:
@@ -246,7 +250,7 @@ class FigureJob(OutputJob):
                 ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
                 ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
                 ".csv": drawing.data.to_csv(index=False, float_format="%.10g").encode(),
-                ".look.json": _json(look(drawing.figure)),
+                LOOK: _json(look(drawing.figure)),
             }
         return Rendered(contents, drawing.caption, f"{len(drawing.data)} plotted numbers", drawing.settings)
 
