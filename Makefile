@@ -98,14 +98,8 @@ test: setup
 	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile --no-loadscope-reorder \
 		--max-worker-restart 0
 
-test-slow: setup
-	$(BIN)/python -m pytest -m slow -o faulthandler_timeout=0
-
-test-slurm: setup
-	$(BIN)/python -m pytest -m slurm -o faulthandler_timeout=0
-
-test-container: setup
-	$(BIN)/python -m pytest -m container -o faulthandler_timeout=0
+test-slow test-slurm test-container: setup
+	$(BIN)/python -m pytest -m $(@:test-%=%) -o faulthandler_timeout=0
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -13,7 +13,6 @@ rule dataset:
         "logs/data/{name}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=4000,
         runtime=30,

@@ -49,7 +49,6 @@ rule notebook:
         "logs/notebooks/{name}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=4000,
         runtime=30,
@@ -77,16 +76,16 @@ rule dag:
         "logs/dag.log",
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
+        file=pipeline.products["dag"],
         configuration=pipeline.configuration_arguments(),
     message:
         "drawing what is made from what"
     shell:
-        "python -m localentropy dag figures/dag.svg {params.configuration} > {log:q} 2>&1"
+        "python -m localentropy dag {params.file:q} {params.configuration} > {log:q} 2>&1"
 
 
 rule report:
@@ -97,12 +96,11 @@ rule report:
         f"logs/{pipeline.configuration.folder}/report.log",
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
     params:
-        file=f"figures/{pipeline.configuration.folder}/report.html",
+        file=pipeline.products["report"],
         configuration=pipeline.configuration_arguments(),
     message:
         "writing the report"
@@ -118,12 +116,11 @@ rule article:
         f"logs/{pipeline.configuration.folder}/article.log",
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=10,
     params:
-        folder=f"figures/{pipeline.configuration.folder}",
+        folder=pipeline.products["article"].parent,
         configuration=pipeline.configuration_arguments(),
     message:
         "writing the replication report"
@@ -139,12 +136,11 @@ rule archive:
         f"logs/{pipeline.configuration.folder}/archive.log",
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=20,
     params:
-        folder=f"archive/{pipeline.configuration.folder}",
+        folder=pipeline.products["archive"].parent,
         configuration=pipeline.configuration_arguments(),
     message:
         "writing the archive"
@@ -164,7 +160,9 @@ rule site:
     resources:
         mem_mb=4000,
         runtime=10,
+    params:
+        folder=pipeline.products["site"].parent,
     message:
         "building the site"
     shell:
-        "python -m localentropy site site > {log:q} 2>&1"
+        "python -m localentropy site {params.folder:q} > {log:q} 2>&1"

@@ -42,7 +42,6 @@ rule merge:
         "logs/{paper}/{name}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=5,
@@ -86,7 +85,6 @@ rule plot:
         "logs/figures/{paper}/{module}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=5,
@@ -124,7 +122,6 @@ rule claims:
         "logs/figures/{paper}/scorecard/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=2000,
         runtime=5,
@@ -150,7 +147,6 @@ rule summary:
         "logs/figures/scorecard/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,

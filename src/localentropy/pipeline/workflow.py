@@ -193,6 +193,18 @@ class Pipeline:
         target = name_target(wildcards.paper, wildcards.module)
         return {"figure": wildcards.module, "shows": self.configuration.figures[target].shows}
 
+    @property
+    def products(self) -> dict[str, Path]:
+        """Targets that are made anew each time → the page or picture to look at."""
+        folder = self.configuration.folder
+        return {
+            "report": FIGURES / folder / "report.html",
+            "article": FIGURES / folder / "article.html",
+            "archive": Path("archive", folder, "article.html"),
+            "dag": FIGURES / "dag.svg",
+            "site": Path("site/index.html"),
+        }
+
     def configuration_arguments(self) -> str:
         """The options that make another Snakemake, or a command of ours, take this configuration."""
         files = ["--configfile", *map(str, self._files)] if self._files else []
@@ -267,20 +279,12 @@ class Pipeline:
         if self._failed or not all(file.exists() for job in outputs for file in job.files()):
             return
         files = [str(job.published.with_suffix(suffix)) for job in outputs for suffix in job.SUFFIXES]
-        made = FIGURES / self.configuration.folder
-        others = {
-            "report": made / "report.html",
-            "article": made / "article.html",
-            "archive": Path("archive", self.configuration.folder, "article.html"),
-            "dag": FIGURES / "dag.svg",
-            "site": Path("site/index.html"),
-        }
-        asked = [str(file) for name, file in others.items() if name in targets and file.exists()]
+        asked = [str(file) for name, file in self.products.items() if name in targets and file.exists()]
         pages = asked or [file for file in files if file.endswith((".png", ".html"))]
         if len(pages) == 1:
             print(f"look at {pages[0]} in any browser", file=sys.stderr)
         elif pages:
-            what = f"{len(pages)} pictures and pages below {made}, such as {pages[0]}"
+            what = f"{len(pages)} pictures and pages below {self.products['report'].parent}, such as {pages[0]}"
             print(f"look at the {what}, in any browser; `make report` puts them on one page", file=sys.stderr)
 
     def require_targets(self) -> None:
