@@ -280,9 +280,11 @@ def test_damaged_table(run, tiny, refused):
     table.write_text(good.replace("sha256", "sha1"))
     with refused(str(table), "expected dataset, file"):
         read_registry(table)
-    table.write_text("\n".join([good.splitlines()[0], "mnist,f,,http://x,12,many,l,c"]))
-    with refused(f"{table}: line 2", "malformed"):
-        read_registry(table)
+    sha256 = "0" * 64
+    for row in ("http://x,12,many,l,c", f"http://x,{sha256},5,l,c,one too many", f"http://x,{sha256}"):
+        table.write_text("\n".join([good.splitlines()[0], f"mnist,f,,{row}"]))
+        with refused(f"{table}: line 2", "malformed"):
+            read_registry(table)
     table.write_text(good.splitlines()[0])
     with refused("no row for the dataset mnist"):
         run()

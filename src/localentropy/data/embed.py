@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from localentropy.data.embedded import PARTS, Entry, embedded_path, write_manifest
+from localentropy.data.embedded import PARTS, Entry, write_manifest
 from localentropy.data.files import sha256_of
 from localentropy.data.prepare import NAMES, RAW_DATASETS, build
 from localentropy.data.prepared import Dataset, save
-from localentropy.data.registry import DATA_DIR, raw_files
+from localentropy.data.registry import DATA_DIR, MANIFEST, embedded_path, raw_files
 from localentropy.data.selection import class_balanced
 from localentropy.data.sources import read_raw
 from localentropy.errors import DataError
@@ -41,13 +41,12 @@ def embedded_version(dataset: Dataset) -> Dataset:
     return Dataset(dataset.name, train, test)
 
 
-def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = None) -> Iterator[str]:
+def embed(mirror: Path, output_dir: Path = DATA_DIR) -> Iterator[str]:
     """Write every embedded set and their manifest.
 
     Args:
         mirror: directory with the raw files.
-        data_dir: holds `datasets.csv`.
-        output_dir: holds `embedded/`; by default `data_dir`.
+        output_dir: holds `embedded/`.
 
     Yields:
         One line for each.
@@ -55,10 +54,9 @@ def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = Non
     Raises:
         DataError: a raw file is missing or wrong, or the disk is full.
     """
-    output_dir = output_dir or data_dir
     entries = {}
     for raw_name in dict.fromkeys(RAW_DATASETS.values()):
-        raw, table = read_raw(raw_name, "mirror", mirror, data_dir), raw_files(raw_name, data_dir)
+        raw, table = read_raw(raw_name, "mirror", mirror, DATA_DIR), raw_files(raw_name)
         parts = [row for row in table if row.archive]
         for name in (name for name in NAMES if RAW_DATASETS[name] == raw_name):
             dataset = embedded_version(build(name, raw))
@@ -76,7 +74,7 @@ def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = Non
                 sources={row.file: row.sha256 for row in parts},
             )
             yield f"{path}: {size} bytes, {dataset.summary()}"
-    write_manifest(output_dir / "embedded" / "manifest.json", entries)
+    write_manifest(output_dir / MANIFEST, entries)
 
 
 def main() -> int:
@@ -87,10 +85,9 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m localentropy.data.embed", description=__doc__)
     parser.add_argument("--mirror", type=Path, required=True, help="directory with the raw files")
-    parser.add_argument("--data-dir", type=Path, default=DATA_DIR, help="folder of datasets.csv and embedded/")
-    arguments = parser.parse_args()
+    mirror = parser.parse_args().mirror
     try:
-        for line in embed(arguments.mirror, arguments.data_dir):
+        for line in embed(mirror):
             print(line)
     except DataError as error:
         print(f"error: {error}", file=sys.stderr)

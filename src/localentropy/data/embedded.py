@@ -8,6 +8,7 @@ from pathlib import Path
 
 from localentropy.data.files import sha256_of, write_atomically
 from localentropy.data.prepared import Dataset, load
+from localentropy.data.registry import MANIFEST, embedded_path
 from localentropy.errors import DataError
 
 # images per class (training, test) of the sets that are embedded in part; the others are embedded whole
@@ -39,25 +40,6 @@ class Entry:
     sources: dict[str, str]
 
 
-def embedded_path(name: str, data_dir: Path) -> Path:
-    """Where an embedded set lies.
-
-    Args:
-        name: of the set.
-        data_dir: the folder `data` of a checkout.
-
-    Returns:
-        The path.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from localentropy.data.embedded import embedded_path
-        >>> embedded_path("mnist", Path("data")).as_posix()
-        'data/embedded/mnist.npz'
-    """
-    return data_dir / "embedded" / f"{name}.npz"
-
-
 def read_embedded(name: str, data_dir: Path) -> Dataset:
     """Read an embedded set.
 
@@ -77,7 +59,7 @@ def read_embedded(name: str, data_dir: Path) -> Dataset:
         >>> read_embedded("dress_coat", DATA_DIR).summary()
         'dress_coat (whole): 3927 training, 677 test examples'
     """
-    manifest = data_dir / "embedded" / "manifest.json"
+    manifest = data_dir / MANIFEST
     entry = read_manifest(manifest).get(f"{name}.npz")
     if entry is None:
         raise DataError(f"{manifest}: has no entry {name}.npz; restore data/embedded from the repository")

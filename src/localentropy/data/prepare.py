@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
@@ -11,12 +12,11 @@ from localentropy.arguments import nearest_choice
 from localentropy.data import dress_coat, mnist_parity
 from localentropy.data.embedded import read_embedded
 from localentropy.data.prepared import LAYOUTS, Dataset, Split, save
-from localentropy.data.registry import DATA_DIR
+from localentropy.data.registry import DATA_DIR, DataSource
 from localentropy.data.sources import RawImages, read_raw
 from localentropy.errors import DataError
 
 NAMES = tuple(LAYOUTS)
-SOURCES = ("embedded", "mirror", "download")
 
 
 def prepare(
@@ -34,7 +34,7 @@ def prepare(
     Args:
         name: one of `NAMES`.
         output: the npz file; read it with `prepared.load`.
-        source: one of `SOURCES`.
+        source: one of `registry.DataSource`.
         mirror: the directory, for the source `mirror`.
         data_dir: holds `datasets.csv`, `embedded/` and, for downloads, `raw/`.
 
@@ -53,7 +53,7 @@ def prepare(
         (3927, 784)
     """
     _check_choice("dataset", name, NAMES)
-    _check_choice("data.source", source, SOURCES)
+    _check_choice("data.source", source, get_args(DataSource))
     if source == "embedded":
         dataset = read_embedded(name, data_dir)
     else:

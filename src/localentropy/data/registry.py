@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Literal
 
 from localentropy.data.files import sha256_of
 from localentropy.errors import DataError
 
 DATA_DIR = Path(__file__).resolve().parents[3] / "data"
-COLUMNS = ("dataset", "file", "archive", "urls", "sha256", "bytes", "licence", "citation")
-
-
+MANIFEST = Path("embedded/manifest.json")
+"""Of the folder `data`: the list of the embedded sets, which lie beside it."""
+DataSource = Literal["embedded", "mirror", "download"]
+"""Where the raw data come from."""
 _TEXT = bytes([9, 10, 13, *range(32, 127)])  # printable characters
 
 
@@ -40,6 +42,28 @@ class RawFile:
     bytes: int
     licence: str
     citation: str
+
+
+COLUMNS = tuple(field.name for field in fields(RawFile))
+
+
+def embedded_path(name: str, data_dir: Path = DATA_DIR) -> Path:
+    """Where an embedded set lies.
+
+    Args:
+        name: of the set.
+        data_dir: the folder `data` of a checkout.
+
+    Returns:
+        The path.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from localentropy.data.registry import embedded_path
+        >>> embedded_path("mnist", Path("data")).as_posix()
+        'data/embedded/mnist.npz'
+    """
+    return data_dir / MANIFEST.with_name(f"{name}.npz")
 
 
 def read_registry(path: Path) -> tuple[RawFile, ...]:
@@ -208,20 +232,12 @@ def _other_content(head: bytes, name: str) -> str:
     return ""
 
 
-def _row(row: dict[str, str], where: str) -> RawFile:
+def _row(row: dict[str, Any], where: str) -> RawFile:
     try:
-        raw = RawFile(
-            dataset=row["dataset"],
-            file=row["file"],
-            archive=row["archive"],
-            urls=tuple(row["urls"].split()),
-            sha256=row["sha256"].lower(),
-            bytes=int(row["bytes"]),
-            licence=row["licence"],
-            citation=row["citation"],
-        )
+        typed = {"urls": tuple(row["urls"].split()), "sha256": row["sha256"].lower(), "bytes": int(row["bytes"])}
+        raw = RawFile(**(row | typed))
         if len(bytes.fromhex(raw.sha256)) != 32:
             raise ValueError("sha256 is not 64 hexadecimal digits")
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise DataError(f"{where}: malformed row ({error}); restore the file") from error
     return raw

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, fiel
 from localentropy import closure
 from localentropy.arguments import memory_limit
 from localentropy.atomic import file_hash
-from localentropy.data.registry import DATA_DIR
+from localentropy.data.registry import embedded_path
 from localentropy.errors import ArtifactError, DataError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.config import OPTION, ROOT, Configuration, load_program, override_words, require_known
@@ -181,7 +181,7 @@ class DatasetJob(ContentJob):
 
     def reads(self, part: int | None = None) -> list[Path]:
         """The embedded file, if it is the source. Raw files are checked against the registry instead."""
-        return [_embedded(self.name)] if self.source == "embedded" else []
+        return [embedded_path(self.name)] if self.source == "embedded" else []
 
     @property
     def ahead(self) -> artifacts.Stamp:
@@ -202,15 +202,12 @@ class DatasetJob(ContentJob):
             reporter.summary(f"{caption} → {self.file}")
 
 
-def _embedded(name: str) -> Path:
-    return DATA_DIR / "embedded" / f"{name}.npz"
-
-
 @functools.cache
 def _dataset_stamp(name: str, source: str) -> artifacts.Stamp:
     parameters = {"source": source}
     if source == "embedded":
-        parameters["embedded"] = file_hash(_embedded(name)) if _embedded(name).is_file() else "missing"
+        file = embedded_path(name)
+        parameters["embedded"] = file_hash(file) if file.is_file() else "missing"
     return artifacts.Stamp(name=name, parameters=parameters, code=closure.code_hash(PREPARE))
 
 

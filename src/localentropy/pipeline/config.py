@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from localentropy import quantities
 from localentropy.arguments import listed, nearest_choice
 from localentropy.claims.claim import Claim
-from localentropy.data.registry import is_special
+from localentropy.data.registry import DataSource, is_special
 from localentropy.errors import ConfigError
 from localentropy.pipeline import provenance, yaml12
 from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
@@ -68,7 +68,7 @@ class DataSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    source: Literal["embedded", "mirror", "download"] = Field(
+    source: DataSource = Field(
         description="`embedded` (in the repository), `mirror` (a directory with the official files) or `download`"
     )
     mirror: Annotated[Path, AfterValidator(_nameable)] | None = Field(description="the directory that `mirror` reads")
