@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
+from localentropy.explore.explorer import Call, Curve, Explorer, Grid, Panel, Slider, call, of
+from localentropy.explore.sweeps import activation, slider
 from localentropy.figures.drawing import COLORS, GREY
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL
 from localentropy.figures.frozen_ends import without_frozen_ends
@@ -45,7 +46,7 @@ def any_margin(configuration: Configuration, experiment: str) -> Explorer:
             *_loads(p),
             Slider("margin_ref", "κ̃ (of the reference)", margin_ref, 0.0, 1.0, 0.001),
             Slider("margin", "κ (of the solutions)", p.margin, 0.0, 1.0, 0.001),
-            *_activation(p.ensemble),
+            *activation(p.ensemble),
         ),
         (
             Panel(DISTANCE, ENTROPY, x_range=(0.0, p.largest_distance), shipped=("a, b", REFERENCES)),
@@ -90,7 +91,7 @@ def largest_margin(
         (
             *_loads(p, "max_margin"),
             Slider("margin", "κ (of the solutions)", p.margin, 0.0, 1.0, 0.001),
-            *_activation(p.ensemble),
+            *activation(p.ensemble),
         ),
         (
             Panel(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), y_linear=y_linear, shipped=(panels[0], ".*")),
@@ -115,7 +116,7 @@ def minimizers(configuration: Configuration) -> Explorer:
         ]
 
     return Explorer(
-        (Slider("alpha", "α", first.alpha, 0.05, 0.9, 0.01), Slider("gamma", "γ", first.gammas[0], 0.5, 20.0)),
+        (Slider("alpha", "α", first.alpha, 0.05, 0.9, 0.01), slider("gamma", first.gammas[0])),
         (
             Panel(DISTANCE, ENTROPY, x_range=(0.0, 0.1), y_range=(-0.02, 0.34), shipped=("a", r"α = 0\..*")),
             Panel(
@@ -143,19 +144,8 @@ def _loads(p: Any, family: str = "") -> list[Slider]:
     if own not in values:
         own = next((value for value in values if isinstance(value, float)), None) or p.threshold()
     if p.CONTROL == "alpha":
-        return [Slider("alpha", "α = P/N", own, 0.05, 1.25, 0.001)]
-    return [
-        Slider("alpha_T", "α_T = P/D", p.alpha_T, 0.1, 20.0, 0.1),
-        Slider("inv_alpha", "1/α = N/P", own, 0.7, 5.0, 0.01),
-    ]
-
-
-def _activation(ensemble: Ensemble) -> list[Choice]:
-    """The activations that the model's configuration allows."""
-    field = type(ensemble).model_fields.get("activation")
-    if field is None:
-        return []
-    return [Choice("activation", "activation", ensemble.activation, get_args(field.annotation))]  # type: ignore[attr-defined]
+        return [slider("alpha", own)]
+    return [slider("alpha_T", p.alpha_T), slider("inv_alpha", own)]
 
 
 def optimal_sharpness(configuration: Configuration) -> Explorer:

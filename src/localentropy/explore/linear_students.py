@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.sweeps import activation
 from localentropy.figures.drawing import COLORS
-from localentropy.programs.empirical_risk import RandomFeatures, Student
+from localentropy.programs.empirical_risk import Student
 
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration
@@ -38,12 +39,7 @@ def hidden_manifold(configuration: Configuration, experiment: str, shipped: tupl
             Slider("regularization", "λ", student.regularization, *STRENGTHS),
             Slider("inputs_per_feature", "d/p (inputs per feature)", p.features.inputs_per_feature, 0.01, 10.0),
             Choice("loss", "loss", student.loss, LOSSES),
-            Choice(
-                "activation",
-                "activation",
-                p.features.activation,
-                get_args(RandomFeatures.model_fields["activation"].annotation),
-            ),
+            *activation(p.features),
         ),
         (Panel("samples per feature $$n/p$$", ERROR, x_log=True, y_range=(0.0, 0.55), shipped=shipped),),
         curves,

@@ -20,16 +20,24 @@ SLIDERS: dict[str, tuple[str, float, float, float | None]] = {
 
 def controls(sweep: Parameters) -> tuple[Slider | Choice, ...]:
     """A control for each argument that has values and is not along the line, from the first of them on."""
-    found: list[Slider | Choice] = []
+    found = []
     for name, values in (sweep.at.given() | sweep.over.given()).items():
         first = values[0] if isinstance(values, tuple) else values
         if isinstance(first, float | int):
-            symbol, low, high, step = SLIDERS[name]
-            found.append(Slider(name, symbol, first, low, high, step))
-    if sweep.ensemble is not None and "activation" in type(sweep.ensemble).model_fields:
-        options = get_args(type(sweep.ensemble).model_fields["activation"].annotation)
-        found.append(Choice("activation", "activation", sweep.ensemble.activation, options))  # type: ignore[union-attr]
-    return tuple(found)
+            found.append(slider(name, first))
+    return (*found, *activation(sweep.ensemble))
+
+
+def slider(name: str, start: float) -> Slider:
+    """The control of an argument in `SLIDERS`."""
+    symbol, low, high, step = SLIDERS[name]
+    return Slider(name, symbol, start, low, high, step)
+
+
+def activation(chosen: Any) -> list[Choice]:
+    """The activations that a section of the configuration allows, from its own on; none if it has none."""
+    field = type(chosen).model_fields.get("activation") if chosen is not None else None
+    return [Choice("activation", "activation", chosen.activation, get_args(field.annotation))] if field else []
 
 
 def line(sweep: Parameters, question: str, values: dict[str, Any], points: int = POINTS, pieces: int = 1) -> Call:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from localentropy.explore import sweeps
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
 from localentropy.figures.drawing import COLORS
-from localentropy.programs.parts.ensembles import BEYOND, RandomFeatures
+from localentropy.programs.parts.ensembles import BEYOND
 from localentropy.theory.monotonicity import thresholds
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ ALPHA_T = r"$$\alpha_T = P/D$$"
 ALPHA = r"patterns per weight $$\alpha$$"
 MARGIN = r"margin $$\kappa$$"
 ERROR = r"generalization error $$\epsilon_g$$"
-ACTIVATIONS = get_args(RandomFeatures.model_fields["activation"].annotation)
 
 
 def phase_diagram(configuration: Configuration) -> Explorer:
@@ -44,7 +43,7 @@ def phase_diagram(configuration: Configuration) -> Explorer:
     return Explorer(
         (
             Slider("margin", "κ", 0.0, 0.0, 1.0, 0.01),
-            Choice("activation", "activation", p.ensemble.activation, ACTIVATIONS),
+            *sweeps.activation(p.ensemble),
         ),
         (Panel(ALPHA_T, INV_ALPHA, x_range=(0.0, alphas_T[1]), y_range=(0.5, 1.6), shipped=("a", ".*threshold")),),
         curves,
@@ -255,19 +254,19 @@ def distance(rows: pd.DataFrame) -> pd.Series:
 def _with_load(p: Any) -> tuple[Slider | Choice, ...]:
     """α_T, 1/α, margin and activation of a section on random features."""
     return (
-        Slider("alpha_T", "α_T = P/D", p.alpha_T, 0.1, 20.0, 0.1),
+        sweeps.slider("alpha_T", p.alpha_T),
         Slider("inv_alpha", "1/α = N/P", next(x for x in p.inv_alphas if x >= 5.0), 0.7, 30.0, 0.1),
-        Slider("margin", "κ", p.margin, 0.0, 2.0, 0.01),
-        Choice("activation", "activation", p.ensemble.activation, ACTIVATIONS),
+        sweeps.slider("margin", p.margin),
+        *sweeps.activation(p.ensemble),
     )
 
 
 def _controls(configuration: Configuration) -> tuple[Slider | Choice, ...]:
     p: Any = configuration.experiments["overparam/typical"]
     return (
-        Slider("alpha_T", "α_T = P/D", p.alpha_T, 0.1, 20.0, 0.1),
-        Slider("margin", "κ", p.margins[0], 0.0, 2.0, 0.01),
-        Choice("activation", "activation", p.ensemble.activation, ACTIVATIONS),
+        sweeps.slider("alpha_T", p.alpha_T),
+        sweeps.slider("margin", p.margins[0]),
+        *sweeps.activation(p.ensemble),
     )
 
 
