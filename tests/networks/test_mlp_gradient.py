@@ -175,8 +175,6 @@ def test_outputs_do_not_depend_on_the_block():
     assert torch.equal(ensemble.errors(inputs, labels, 7), ensemble.errors(inputs, labels))
 
 
-def test_refuses_sizes_and_margins_out_of_range():
+def test_refuses_sizes_out_of_range():
     with pytest.raises(DomainError, match="width"):
         Shape(10, 0, 5)
-    with pytest.raises(DomainError, match="margin"):
-        SquareHinge(Packed(networks()), 0.0)

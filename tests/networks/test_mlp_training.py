@@ -236,3 +236,9 @@ def test_a_corrupt_checkpoint_gives_way_to_the_one_before(tmp_path):
     assert "corrupt" in lines[0]
     assert lines[1].endswith(".previous")
     assert not any("\n" in line for line in lines)
+
+
+def test_refuses_margins_out_of_range():
+    for margin in (0.0, -1.0, float("nan")):
+        with pytest.raises(DomainError, match="margin"):
+            adam(networks(), margin=margin)

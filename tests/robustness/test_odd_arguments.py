@@ -127,7 +127,7 @@ INTERNAL = {
     "check_committee", "check_instance", "check_run", "dress_coat_committee", "gradient_flow", "mean_square_loss",
     "nearest_divisible", "require_lattice", "require_odd", "require_runs", "unit_norm", "updates",
     "minimum", "smallest_error",
-    "channels", "first_sums", "pooled", "require_alike", "require_cnn", "require_finite", "require_indices",
+    "channels", "first_sums", "pooled", "require_alike", "require_finite", "require_indices",
     "require_networks", "require_statistics",
 }  # fmt: skip
 """Functions that are called with arguments that have been checked, or that check arguments."""

@@ -190,7 +190,7 @@ def require_alike(name: str, networks: object, like: Layers, as_many: bool = Tru
             )
 
 
-def require_networks(name: str, networks: object, kind: type[Layers] = Layers) -> None:
+def require_networks(name: str, networks: object, kind: type = Layers) -> None:
     """Refuse what is not an object of the class of networks that is asked for.
 
     Args:

@@ -21,11 +21,10 @@ from localentropy.networks.cnn.network import (
     POOLS,
     Statistics,
     pooled,
-    require_cnn,
     require_statistics,
 )
 from localentropy.networks.cnn.sizes import CLASSES, COLOURS
-from localentropy.networks.layers import Layers
+from localentropy.networks.layers import Layers, require_networks
 from localentropy.quantities import BLOCK_OF_PATTERNS
 
 
@@ -99,7 +98,7 @@ def fold(cnn: CNN, over: Statistics) -> Folded:
         >>> fold(cnn, statistics(cnn, images)).scores(images).shape  # networks, patterns, classes
         torch.Size([1, 5, 10])
     """
-    require_cnn("cnn", cnn)
+    require_networks("cnn", cnn, CNN)
     require_statistics(over, cnn)
     weights, biases = [], []
     for filters, scale, shift, mean, variance in zip(

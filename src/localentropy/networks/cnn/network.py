@@ -29,7 +29,7 @@ from localentropy.arguments import (
 from localentropy.device import Tensor, functional, torch
 from localentropy.errors import DomainError
 from localentropy.networks.cnn.sizes import CLASSES, COLOURS, TAPS, channels, parameter_count
-from localentropy.networks.layers import require_indices
+from localentropy.networks.layers import require_indices, require_networks
 from localentropy.quantities import BLOCK_OF_PATTERNS
 
 POOLS = (1, 2, 2, 8)
@@ -181,27 +181,6 @@ def require_statistics(over: object, cnn: CNN) -> None:
                 raise DomainError(f"{name}: one is negative")
 
 
-def require_cnn(name: str, networks: object) -> None:
-    """Refuse what is not a `CNN` object.
-
-    Args:
-        name: of the argument.
-        networks: the argument.
-
-    Raises:
-        DomainError: says what it is.
-
-    Example:
-        >>> from localentropy.networks.cnn.network import require_cnn
-        >>> require_cnn("cnn", "resnet")
-        Traceback (most recent call last):
-            ...
-        localentropy.errors.DomainError: cnn = str object: allowed are networks, CNN
-    """
-    if not isinstance(networks, CNN):
-        raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, CNN")
-
-
 def pooled(activations: Tensor, pool: int) -> Tensor:
     """Max-pooling over squares of `pool` pixels.
 
@@ -247,7 +226,7 @@ def statistics(cnn: CNN, images: Tensor, block: int = 50) -> Statistics:
         >>> [tuple(mean.shape) for mean in found.means]  # networks, channels of each batch norm
         [(1, 2), (1, 4), (1, 8), (1, 16)]
     """
-    require_cnn("cnn", cnn)
+    require_networks("cnn", cnn, CNN)
     require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=cnn.linear)
     block = BLOCK_OF_PATTERNS.require(block)
     found = Statistics((), ())

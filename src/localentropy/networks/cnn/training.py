@@ -22,8 +22,9 @@ from localentropy.arguments import (
 )
 from localentropy.device import Tensor, functional, torch
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import CNN, PIXELS, require_cnn
+from localentropy.networks.cnn.network import CNN, PIXELS
 from localentropy.networks.cnn.sizes import CLASSES, COLOURS
+from localentropy.networks.layers import require_networks
 from localentropy.networks.training import Resumed, require_finite
 from localentropy.quantities import BATCH, EPOCHS_OF_CNN, MOMENTUM, RATE_OF_NETWORKS
 
@@ -100,7 +101,7 @@ def train(
         >>> trained.loss.shape, bool(trained.loss[1] < trained.loss[0])
         (torch.Size([2, 1]), True)
     """
-    require_cnn("start", start)
+    require_networks("start", start, CNN)
     images = require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=start.linear).detach()
     labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images).long()
     require_choice("optimizer", optimizer, get_args(Optimizer))

@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 
 from localentropy.device import Tensor, torch
-from localentropy.errors import DomainError
 from localentropy.networks.mlp.kernels import square_hinge
 from localentropy.networks.mlp.network import Ensemble
 
@@ -193,8 +192,6 @@ class SquareHinge:
     """
 
     def __init__(self, packed: Packed, margin: float) -> None:
-        if not margin > 0:
-            raise DomainError(f"margin must be positive, got {margin}")
         self.packed = packed
         self.margin = margin
         device = packed.flat.device

@@ -7,6 +7,7 @@ the class. Source: overparam, §III "Multi-layer neural network", which does not
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -112,13 +113,8 @@ class Ensemble(Layers):
         return require_tensor("inputs", inputs, ("patterns", self.shape.inputs), like=self.weights[0])
 
     def _outputs(self, inputs: Tensor) -> Tensor:
-        activations = inputs.T.expand(self.networks, -1, -1)
-        last = len(self.weights) - 1
-        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            activations = torch.baddbmm(bias[:, :, None], weight, activations)
-            if layer < last:
-                activations = activations.relu()
-        return activations[:, 0]
+        last = deque(self._activations(inputs), maxlen=1).pop()
+        return torch.baddbmm(self.biases[-1][:, :, None], self.weights[-1], last)[:, 0]
 
     def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
         """Fraction of patterns without label × f > 0, float64 [networks]. An f that is NaN is an error.
