@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_parser.slugs import github_slugify
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 
@@ -167,7 +168,7 @@ def with_links(text: str, folder: str) -> str:
         paper, what, numbers = citation.groups()
         page = f"{folder}/{paper}/theory.html"
         anchors = {
-            number: f"eq-{number}" if what.startswith("eq") else section_anchor(title)
+            number: f"eq-{number}" if what.startswith("eq") else github_slugify(title)
             for title, places in _sections(paper).items()
             for kind, number in places
             if (kind == "eq") == what.startswith("eq")
@@ -176,11 +177,6 @@ def with_links(text: str, folder: str) -> str:
         return citation[0].removesuffix(numbers) + places
 
     return CITATION.sub(linked, text)
-
-
-def section_anchor(title: str) -> str:
-    """The anchor that GitHub gives the title of a section."""
-    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
 
 
 class BehindFigures(SphinxTransform):
@@ -230,7 +226,7 @@ class BehindFigures(SphinxTransform):
                 link
                 for of, title, equations in theory_of(target, configuration)
                 for link in (
-                    _section(self.env.docname, of, title),
+                    to_anchor(self, f"docs/{of}/theory", github_slugify(title), f"{of} {title}"),
                     *(to_anchor(self, f"docs/{of}/theory", f"eq-{at}", f"({at})") for at in equations),
                 )
             ],
@@ -294,15 +290,3 @@ def to_anchor(transform: SphinxTransform, page: str, anchor: str, text: str) -> 
 
 def _download(file: Path, text: str) -> nodes.Node:
     return addnodes.download_reference("", "", nodes.Text(text), reftarget=f"/{file}", refdomain="")
-
-
-def _section(page: str, paper: str, title: str) -> nodes.Node:
-    """A link to a section of a paper's theory."""
-    about = {
-        "refdomain": "doc",
-        "reftype": "myst",
-        "refexplicit": True,
-        "refdoc": page,
-        "reftargetid": section_anchor(title),
-    }
-    return addnodes.pending_xref("", nodes.inline("", f"{paper} {title}"), reftarget=f"docs/{paper}/theory", **about)
