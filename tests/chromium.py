@@ -11,7 +11,7 @@ import pytest
 from tests.progress import Patience
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page, Playwright
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright
 
 PROGRAM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="no Chromium to look at pages with (Debian: chromium)")
@@ -21,7 +21,7 @@ def launched(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox"])
 
 
-def new_page(browser: Browser, **options: Any) -> Page:
+def new_page(browser: Browser | BrowserContext, **options: Any) -> Page:
     """A page that has as much time as it needs."""
     page = browser.new_page(**options)
     page.set_default_timeout(0)
