@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from scipy.special import log_ndtr
 
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch
-from localentropy.numerics.saddle_point import Array, StationaryPoint, evaluate
+from localentropy.numerics.saddle_point import Array, StationaryPoint, evaluate, solve
 from localentropy.theory.franz_parisi_entropy import (
     WEAKLY_COUPLED,
     FranzParisi,
@@ -32,10 +32,10 @@ from localentropy.theory.question import question
 from localentropy.theory.stabilities import density
 from localentropy.theory.typical_solutions import finite_largest_alpha, largest_alpha, largest_margin
 
-DISTANCE_TOLERANCE = 1e-4
+DISTANCE_TOLERANCE = 1e-5
 """Tolerance of the logarithm of the minimum's distance. The least value changes only by its square."""
 STEP = 0.3
-"""Step of the logarithm of the distance, in the search for the minimum."""
+"""Longest step of the logarithm of the distance, in the search for the minimum."""
 SHORTEST_WAY = 1e-5
 """Step of a control parameter below which a solution that is lost is given up."""
 NEAREST = 1e-4
@@ -149,6 +149,7 @@ class SmallDistanceMinimum:
         self.log_distance = math.log(distance)
         self._control = control
         self._coordinates: Array = curve.point(self.log_distance).coordinates
+        self._bend = 0.0
 
     def at(self, control: float) -> float:
         """The least value at a value of the control parameter near the last one; infinity where there is no minimum.
@@ -169,54 +170,72 @@ class SmallDistanceMinimum:
         return value
 
     def _at(self, control: float) -> float:
-        student, reference = self.family(control)
-        start = reference_point(reference)
-        energy = PairEnergy(start.covariances, self.nodes)
+        start, coordinates = self._followed(control)
 
         def problem(log_distance: float) -> FranzParisi:
-            return FranzParisi(student, start, log_distance, energy)
+            return replace(start, log_distance=log_distance)
 
-        along = Branch(problem, "log_distance", 0, self.log_distance, self._coordinates, step=STEP)
+        along = Branch(problem, "log_distance", 0, self.log_distance, coordinates, step=STEP)
 
         def measured(log_distance: float) -> tuple[float, float, float]:
             point = along.to(log_distance)
-            energy.forget()
+            start.energy.forget()
             exact = problem(log_distance)
             free = evaluate(exact, point.coordinates, exact.controls())
             assert free is not None
             exactly = StationaryPoint(point.coordinates, point.value, point.residual, free.gradient, free.hessian)
             return *self.measure(exactly, log_distance), float(np.max(np.abs(point.coordinates)))
 
-        value = self._descend(measured, math.log(near_typical_distance(student, start)))
-        self._coordinates = along.to(self.log_distance).coordinates
+        end = math.log(near_typical_distance(start.student, start.reference))
+        value, self.log_distance = self._descend(measured, end)
+        self._coordinates = coordinates if along.position != self.log_distance else along.point.coordinates
         return value
 
-    def _descend(self, measured: Callable[[float], tuple[float, float, float]], end: float) -> float:
-        """Walk downhill until the derivative changes sign, then close in on its root by the secant.
+    def _followed(self, control: float) -> tuple[FranzParisi, Array]:
+        """The curve at the last distance, and its coordinates. Where they are lost, a shorter way is tried first."""
+        here, coordinates = self._control, self._coordinates
+        way = control - here
+        while True:
+            there = control if abs(control - here) <= abs(way) else here + way
+            student, reference = self.family(there)
+            start = reference_point(reference)
+            problem = FranzParisi(student, start, self.log_distance, PairEnergy(start.covariances, self.nodes))
+            try:
+                coordinates = solve(problem, coordinates).coordinates
+            except ConvergenceError:
+                way *= 0.5
+                if abs(way) < SHORTEST_WAY:
+                    raise
+            else:
+                if there == control:
+                    return problem, coordinates
+                here, way = there, 2.0 * way
+
+    def _descend(self, measured: Callable[[float], tuple[float, float, float]], end: float) -> tuple[float, float]:
+        """The least value and its ln d, by the secant of the derivative. Without a minimum infinity, and the last ln d.
 
         There is no minimum at distances at which the patterns hardly pull, nor behind the maximum of phi_FP, at `end`.
         """
-        x = self.log_distance
+        x, bend = self.log_distance, self._bend
         value, rise, deviation = measured(x)
-        below: tuple[float, float] | None = None
-        above: tuple[float, float] | None = None
+        below, above = -math.inf, math.inf
         for _ in range(100):
-            if rise > 0.0:
-                above = (x, rise)
+            below, above = (below, min(above, x)) if rise > 0.0 else (max(below, x), above)
+            way = -rise / bend if bend > 0.0 else -math.copysign(STEP, rise)
+            if abs(way) < DISTANCE_TOLERANCE or above - below < DISTANCE_TOLERANCE:
+                self._bend = bend
+                return value, x
+            if math.isinf(above - below):
+                target = x + math.copysign(min(abs(way), STEP), -rise)
+                if not math.log(NEAREST_MINIMUM) < target < end or (rise > 0.0 and deviation < WEAKLY_COUPLED):
+                    return math.inf, self.log_distance
             else:
-                below = (x, rise)
-            if below is None or above is None:
-                x += math.copysign(STEP, -rise)
-                if not math.log(NEAREST_MINIMUM) < x < end or (rise > 0.0 and deviation < WEAKLY_COUPLED):
-                    return math.inf
-            else:
-                part = below[1] / (below[1] - above[1])
-                target = below[0] + min(max(part, 0.02), 0.98) * (above[0] - below[0])
-                if abs(target - x) < DISTANCE_TOLERANCE or above[0] - below[0] < DISTANCE_TOLERANCE:
-                    self.log_distance = x
-                    return value
-                x = target
+                margin = 0.02 * (above - below)
+                target = min(max(x + way, below + margin), above - margin)
+            last = x, rise
+            x = target
             value, rise, deviation = measured(x)
+            bend = (rise - last[1]) / (x - last[0])
         raise ConvergenceError("minimum at small distance", {"distance": math.exp(x)}, abs(rise))
 
 
@@ -472,29 +491,39 @@ def _zero(function: Callable[[float], float], start: float, step: float, rising:
     Args:
         function: it is infinite where it is positive and nothing more is known.
         start: near the zero.
-        step: first one away from the start; it is doubled until the sign has changed.
+        step: first one away from the start. The next ones follow the secant, until the sign has changed.
         rising: +1 where the function rises with the control parameter, -1 where it falls.
         end: largest value of the control parameter.
     """
     from scipy.optimize import brentq
 
-    here, value = start, function(start)
+    known: dict[float, float] = {}
+
+    def at(control: float) -> float:
+        if control not in known:
+            known[control] = function(control)
+        return known[control]
+
+    here = start
     while True:
+        value = at(here)
         there = min(here - math.copysign(step, value * rising), end)
         if there == here:
             return None
-        other = function(there)
+        other = at(there)
         if (other > 0.0) != (value > 0.0):
             break
-        here, value, step = there, other, 2.0 * step
-    while not (math.isfinite(value) and math.isfinite(other)):
+        # A little beyond the zero of the secant.
+        steepness = abs(other - value) / abs(there - here)
+        further = 1.2 * abs(other) / steepness if math.isfinite(steepness) and steepness > 0.0 else math.inf
+        here, step = there, min(max(further, 0.1 * step), 8.0 * step) if math.isfinite(further) else 2.0 * step
+    while not (math.isfinite(at(here)) and math.isfinite(at(there))):
         middle = 0.5 * (here + there)
-        between = function(middle)
-        if (between > 0.0) == (value > 0.0):
-            here, value = middle, between
+        if (at(middle) > 0.0) == (at(here) > 0.0):
+            here = middle
         else:
-            there, other = middle, between
-    return float(brentq(function, here, there, xtol=1e-10, rtol=1e-10))
+            there = middle
+    return float(brentq(at, here, there, xtol=1e-10, rtol=1e-10))
 
 
 def small_distance_guess(model: Model, criterion: Criterion) -> tuple[float, float]:
