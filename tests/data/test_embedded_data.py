@@ -120,15 +120,15 @@ def test_rebuilt_from_the_raw_files(real_mirror, tmp_path, raw_name):
 
 
 @pytest.mark.mirror
-@pytest.mark.parametrize("numpy", ["numpy.core", "numpy._core"])
-def test_python_version_of_cifar_has_the_official_contents(real_mirror, tmp_path, python_batch, numpy):
+def test_python_version_of_cifar_has_the_official_contents(real_mirror, tmp_path, python_batch):
     raw = read_raw("cifar10", "mirror", real_mirror, DATA_DIR)
     images = np.concatenate([raw.train_images, raw.test_images]).reshape(6, 10_000, -1)
     labels = np.concatenate([raw.train_labels, raw.test_labels]).reshape(6, 10_000, 1)
     names = [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]
     (tmp_path / "cifar-10-batches-py").mkdir()
-    for name, records in zip(names, np.concatenate([labels, images], axis=2), strict=True):
-        (tmp_path / "cifar-10-batches-py" / name).write_bytes(python_batch(records.tobytes(), numpy))
+    for number, records in enumerate(np.concatenate([labels, images], axis=2)):
+        batch = python_batch(records.tobytes(), ("numpy.core", "numpy._core")[number % 2])
+        (tmp_path / "cifar-10-batches-py" / names[number]).write_bytes(batch)
     same = read_raw("cifar10", "mirror", tmp_path, DATA_DIR)
     for one, other in zip(vars(raw).values(), vars(same).values(), strict=True):
         np.testing.assert_array_equal(one, other)
