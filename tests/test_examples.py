@@ -20,7 +20,6 @@ WITHOUT_EXAMPLE = {
     "its classes have examples": ("solvers.committee_amp.UnitsChannel", "solvers.generalized_amp.Inputs"),
     "takes a free entropy, a class that `FreeEntropy` and `Branch` show": (
         "numerics.continuation.point_of_zero",
-        "numerics.continuation.zero_of_value",
         "numerics.continuation.zero_of_observable",
         "numerics.saddle_point.solve",
         "numerics.saddle_point.evaluate",
@@ -40,6 +39,7 @@ WITHOUT_EXAMPLE = {
         "theory.one_step.tilted_means",
         "theory.pair_energy.quintic",
         "theory.patterns.excess",
+        "theory.patterns.pair_gradient",
         "theory.patterns.hazard_derivatives",
         "theory.patterns.soft_cost",
         "theory.patterns.soft_cut",

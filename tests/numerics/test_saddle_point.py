@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 from localentropy.errors import ConvergenceError
 from localentropy.numerics import jets
-from localentropy.numerics.continuation import Branch, zero_of_observable, zero_of_value
+from localentropy.numerics.continuation import Branch, point_of_zero, zero_of_observable
 from localentropy.numerics.saddle_point import FreeEntropy, solve, solve_equilibrated
 
 BETA, FIELD = range(2)
@@ -202,7 +202,7 @@ def test_no_solution_where_a_branch_starts():
 @pytest.mark.parametrize(("floor", "ahead"), [(0.75, -1.0), (0.694, -1.0)])
 def test_zero_of_the_free_entropy_along_a_branch(floor, ahead):
     exact = brentq(lambda beta: free_entropy(beta) - floor, 1.01, 2.0, xtol=1e-15)
-    assert zero_of_value(branch_in_beta(floor=floor), ahead) == pytest.approx(exact, rel=1e-11)
+    assert point_of_zero(branch_in_beta(floor=floor), ahead).coordinates[-1] == pytest.approx(exact, rel=1e-11)
 
 
 def test_root_of_an_observable_along_a_branch():

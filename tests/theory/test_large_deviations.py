@@ -127,7 +127,7 @@ def twin(model, order, y, S):
         psi -= y * r_hat * R
         C1, C0 = q1 - R * R, q0 - R * R
     elif isinstance(model, TreeCommittee):
-        C1, C0 = (model.covariance(variables([q])[0]).value for q in (q1, q0))
+        C1, C0 = (model.units.covariance(variables([q])[0]).value for q in (q1, q0))
         free = 1.0 - C1
     elif isinstance(model, RandomFeatures):
         p_d, p1, p0, r = own

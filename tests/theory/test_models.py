@@ -224,7 +224,7 @@ def test_covariance_of_the_committees_is_that_of_their_units(q):
     mean = 1 / math.sqrt(2 * math.pi)
     relu = (quad(rectified, 0, 12, epsabs=1e-14)[0] - mean**2) / (0.5 - mean**2)
     for activation, expected in (("sign", sign), ("relu", relu)):
-        found = TreeCommittee(1.0, 0.0, activation).covariance(variables([q])[0])
+        found = TreeCommittee(1.0, 0.0, activation).units.covariance(variables([q])[0])
         assert found.value == pytest.approx(expected, abs=1e-13)
 
 
@@ -239,12 +239,12 @@ def test_what_is_lost_of_a_covariance_keeps_its_digits(activation, v):
             return 2 / mp.pi * mp.asin(q)
         return (mp.sqrt(1 - q * q) + q * (mp.pi / 2 + mp.asin(q)) - 1) / (mp.pi - 1)
 
-    found = model.lost(variables([v])[0])
+    found = model.units.lost(variables([v])[0])
     with mp.workdps(200):
         value = 1 - exact(1 - mp.mpf(v))
         assert found.value == pytest.approx(float(value), rel=2e-15)
         if v < 1.0:
-            assert model.covariance(variables([v])[0]).value == pytest.approx(float(exact(mp.mpf(v))), rel=2e-15)
+            assert model.units.covariance(variables([v])[0]).value == pytest.approx(float(exact(mp.mpf(v))), rel=2e-15)
         step = mp.mpf(v) * mp.mpf("1e-20")
         first = (1 - exact(1 - mp.mpf(v) - step) - (1 - exact(1 - mp.mpf(v) + step))) / (2 * step)
         second = (1 - exact(1 - mp.mpf(v) - step) + (1 - exact(1 - mp.mpf(v) + step)) - 2 * value) / step**2
@@ -256,7 +256,7 @@ def test_what_is_lost_of_a_covariance_keeps_its_digits(activation, v):
 @pytest.mark.parametrize("activation", ["sign", "relu"])
 def test_response_is_the_slope_of_the_covariance(activation):
     model = TreeCommittee(1.0, 0.0, activation)
-    assert model.response == pytest.approx(model.covariance(variables([0.0])[0]).gradient[0], rel=1e-15)
+    assert model.response == pytest.approx(model.units.covariance(variables([0.0])[0]).gradient[0], rel=1e-15)
     assert model.flip_correlation(0.3) == pytest.approx(covariance(activation, 0.3)[0], rel=1e-15)
 
 

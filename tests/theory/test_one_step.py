@@ -109,7 +109,7 @@ def test_replicon_is_where_blocks_split_off(point, block):
     S, T = x.s.value, x.tau.value + x.s.value * reference.x.q
 
     def covariance(q):
-        return q if point[0] == "perceptron" else student.covariance(variables([q])[0]).value
+        return q if point[0] == "perceptron" else student.units.covariance(variables([q])[0]).value
 
     def weights(step):
         split = (q_hat + block * step, q_hat - (1 - block) * step)
@@ -269,7 +269,7 @@ def twin(curve, problem, y):
     S_hat = field + t_hat
 
     def covariance(q):
-        return q if isinstance(curve.student, Perceptron) else curve.student.covariance(variables([q])[0]).value
+        return q if isinstance(curve.student, Perceptron) else curve.student.units.covariance(variables([q])[0]).value
 
     S_Q, T_Q, Q1, Q0 = (covariance(q) for q in (S, t, q1, q0))
     patterns = pattern_term(ref.covariances, 0.0, S_Q, T_Q, Q1, Q0, block)

@@ -43,7 +43,6 @@ from localentropy.theory import (
     typical,
     typical_solutions,
 )
-from localentropy.theory.step_patterns import PANEL_NODES
 
 CACHED = (bayes, committee, cross_entropy, gibbs, spherical_tree, typical_solutions)
 NOT_COMPARED = {"residual"}
@@ -67,7 +66,6 @@ def twice(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
         half(energies, "hard_margin", patterns, patterns.SPACING)
         half(many_features_limit, "hard_margin", patterns, patterns.SPACING)
         half(energies, "cross_entropy", patterns, patterns.SPACING)
-        monkeypatch.setattr(energies, "PANEL", unit_legendre(2 * PANEL_NODES))
         half(cross_entropy, "cross_entropy_error", patterns, patterns.SPACING)
         half(sites, "binary", sites, sites.SPACING)
         for module in (channels, committee_channel, gibbs, priors, stabilities):
@@ -76,7 +74,7 @@ def twice(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
                 "gaussian_nodes",
                 lambda scale=1.0, spacing=0.1, centre=0.0: gaussian_nodes(scale, 0.5 * spacing, centre),
             )
-        for module in (channels, committee_channel, losses, pair_energy, stabilities, tree_patterns):
+        for module in (channels, committee_channel, energies, losses, pair_energy, stabilities, tree_patterns):
             monkeypatch.setattr(module, "unit_legendre", lambda nodes: unit_legendre(2 * nodes))
         for module, name in ((channels, "NOISE_SPACING"), (losses, "SPACING")):
             monkeypatch.setattr(module, name, 0.5 * getattr(module, name))

@@ -190,22 +190,6 @@ def point_of_zero(branch: Branch, ahead: float) -> StationaryPoint:
     raise ConvergenceError("root", {branch.name: branch.position}, branch.point.value)
 
 
-def zero_of_value(branch: Branch, ahead: float) -> float:
-    """Control parameter at which the free entropy first vanishes. It is positive where the branch stands.
-
-    Args:
-        branch: moved towards the root.
-        ahead: +1 or -1, the direction in which the free entropy falls.
-
-    Returns:
-        The control parameter.
-
-    Raises:
-        ConvergenceError: the branch was lost before the root.
-    """
-    return float(point_of_zero(branch, ahead).coordinates[-1])
-
-
 def zero_of_observable(branch: Branch, observable: Observable, end: float, tolerance: float = 1e-11) -> float | None:
     """Control parameter at which an observable first vanishes; None if it stays positive.
 

@@ -225,7 +225,8 @@ class Mixture(Prior):
     def moments(self, field: Array, precision: Array) -> tuple[Array, Array]:
         """See `Prior`."""
         share = np.exp(self._log_shares(field, precision)[0])
-        parts = [self._part(field, precision, centre, variance) for _, centre, variance in self.components]
+        widened = [(centre, variance, 1.0 + precision * variance) for _, centre, variance in self.components]
+        parts = [((centre + variance * field) / wide, variance / wide) for centre, variance, wide in widened]
         mean = sum(p * mu for p, (mu, _) in zip(share, parts, strict=True))
         return mean, sum(p * (s + (mu - mean) ** 2) for p, (mu, s) in zip(share, parts, strict=True))
 
@@ -259,12 +260,6 @@ class Mixture(Prior):
             fields.append(m_hat * centre + math.sqrt(m_hat) * wide * z)
             weights.append(share * weight)
         return self._mean(np.concatenate(fields), np.concatenate(weights), m_hat)
-
-    @staticmethod
-    def _part(field: Array, precision: Array, centre: float, variance: float) -> tuple[Array, Array]:
-        """Mean and variance of one component in the field."""
-        wide = 1.0 + precision * variance
-        return (centre + variance * field) / wide, variance / wide
 
     def _log_shares(self, field: Array, precision: Array) -> tuple[Array, Array]:
         """ln of the shares in the field; ln of the sum of what they are normalized by, in units of the first term.

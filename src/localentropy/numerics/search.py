@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 from localentropy.errors import ConvergenceError
 
+LARGEST_RESIDUAL = 1e-9
+"""Relative error of a load, an order parameter or an equation, from which a solve has failed."""
+
 
 def positive_root(function: Callable[[float], float], low: float, high: float) -> float:
     """Root of a function of a positive variable, between two places where its signs differ; found in the logarithm.

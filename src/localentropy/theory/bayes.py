@@ -46,12 +46,10 @@ from localentropy.arguments import (
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.channels import Channel, Errors, as_channel
 from localentropy.numerics.priors import RATIOS, Prior, as_prior
-from localentropy.numerics.search import extremum, positive_root
+from localentropy.numerics.search import LARGEST_RESIDUAL, extremum, positive_root
 from localentropy.quantities import ALPHA, OVERLAP_OF_TEACHER, UPDATES
 
 STARTS = ("uninformed", "informed")
-LARGEST_RESIDUAL = 1e-9
-"""Relative error of alpha on the curve, from which a solve has failed."""
 GRID = (1e-4, 1e6)
 """Conjugates m_hat between which the curve may turn."""
 FINE, COARSE = 0.1, 1.0

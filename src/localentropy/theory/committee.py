@@ -26,10 +26,10 @@ from localentropy.arguments import require_choice, shown
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.channels import Sign
 from localentropy.numerics.priors import RATIOS, Gaussian
-from localentropy.numerics.search import extremum, positive_root
+from localentropy.numerics.search import LARGEST_RESIDUAL, extremum, positive_root
 from localentropy.quantities import ALPHA, ALPHA_OF_TWO_UNITS, OVERLAP_OF_TEACHER, UPDATES
 from localentropy.theory import committee_channel
-from localentropy.theory.bayes import LARGEST_RESIDUAL, STARTS, Transitions
+from localentropy.theory.bayes import STARTS, Transitions
 
 SMALLEST_SPECIALIZATION = 1e-14
 """Smallest ln(1 + r_-) of two units."""

@@ -29,7 +29,7 @@ from localentropy.arguments import require_choice
 from localentropy.numerics.continuation import Branch, zero_of_observable
 from localentropy.numerics.jets import Jet, exp
 from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint, solve
-from localentropy.quantities import ALPHA_OF_MINIMIZERS, GAMMA
+from localentropy.quantities import ALPHA_OF_MINIMIZERS, DISTANCE_OF_CURVE, GAMMA
 from localentropy.theory import franz_parisi_entropy as curves
 from localentropy.theory.energies import CrossEntropy
 from localentropy.theory.model import MARGIN, Typical
@@ -175,8 +175,8 @@ def franz_parisi(
         >>> cross_entropy.franz_parisi([0.01, 0.1], alpha=0.6, gamma=2.0).entropy.round(6).tolist()
         [0.046361, 0.175746]
     """
-    require_choice("unsolved", unsolved, ("raise", "nan"))
-    requested = curves.requested_distances(distances)
+    require_choice("unsolved", unsolved, curves.UNSOLVED)
+    requested = DISTANCE_OF_CURVE.require_all(distances).ravel().tolist()
     alpha = ALPHA_OF_MINIMIZERS.require(alpha)
     student = Perceptron(alpha)
     if _is_infinite(gamma):

@@ -380,13 +380,14 @@ class Steps(Energy):
     def _found(self, at: Covariances, control: Number, labels: Labels) -> tuple[float, Array, Array, Array]:
         edges, energies = step_levels(self.edges, self.energies)
         scaled = math.exp(plain(control)) * energies
-        return step_term(*map(plain, at), edges, scaled, *_label_arrays(labels), *PANEL)  # type: ignore[no-any-return]
+        arrays = edges, scaled, *_label_arrays(labels), *unit_legendre(PANEL_NODES)
+        return step_term(*map(plain, at), *arrays)  # type: ignore[no-any-return]
 
     def reference(self, at: Covariances) -> StepReference:
         """Weights drawn by this energy, and students without energy."""
         edges, energies = step_levels(self.edges, self.energies)
         students = np.where(energies == 0.0, 0.0, math.inf)
-        return StepReference(at.common, at.free, edges, math.exp(self.log_beta) * energies, edges, students)
+        return StepReference(at.common, at.free, edges, math.exp(self.log_beta) * energies, students)
 
     def slopes(self, variance: float) -> tuple[float, float]:
         """First two derivatives of ln of the mean weight, by the jumps of the weight.
@@ -402,9 +403,6 @@ class Steps(Energy):
         jump = np.diff(weight) * INVERSE_SQRT_2PI * np.exp(-0.5 * a * a - self._weak(variance)[0])
         first, second = float(jump.sum()) / deviation, float(jump @ a) / variance
         return first, second - first**2
-
-
-PANEL = unit_legendre(PANEL_NODES)
 
 
 @lru_cache(maxsize=256)

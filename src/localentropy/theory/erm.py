@@ -27,7 +27,7 @@ import numpy as np
 from localentropy.arguments import require_choice
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.gaussian_kernels import SQRT_TWO_OVER_PI
-from localentropy.numerics.search import maximum
+from localentropy.numerics.search import LARGEST_RESIDUAL, maximum
 from localentropy.quantities import REGULARIZATION, SAMPLES
 from localentropy.theory.losses import LOSSES, Loss, Square
 
@@ -38,8 +38,6 @@ STEP = 0.02
 FIRST_DERIVATIVE = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / (12.0 * STEP)
 SECOND_DERIVATIVE = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / (12.0 * STEP**2)
 """Coefficients of derivatives, for values at five places."""
-LARGEST_RESIDUAL = 1e-9
-"""Relative error of an order parameter, from which a solve has failed."""
 MILD, STRONG = 0.5, 10.0
 """Smallest lambda of the square loss from whose solution another loss starts; lambda from which a hard solve starts."""
 LARGEST_LOGARITHM = 100.0

@@ -8,7 +8,7 @@ does not feel the patterns: it is then the reference with random flips. Curves s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -55,6 +55,8 @@ START_GAPS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 """How far below the reference's margin a student's is tried, in its unit, so that the patterns hardly pull."""
 AROUND_MAXIMUM = np.array([-0.085, -0.07, -0.055, -0.04, 0.04, 0.055, 0.07, 0.085])
 """Relative distances from the maximum at which the slope is computed to find it."""
+UNSOLVED = ("raise", "nan")
+"""What a table of distances does about one that is not solved: it raises the error, or has a row of NaN."""
 
 
 class Pair(NamedTuple):
@@ -746,27 +748,6 @@ def curve_around(student: Model, margin_ref: float | str) -> FranzParisiCurve:
     return FranzParisiCurve(student, student.at(margin=margin_ref))
 
 
-def requested_distances(distances: Iterable[float] | float) -> list[float]:
-    """Distances in [1e-9, 1), in the order given.
-
-    Args:
-        distances: Hamming distances per weight, or one.
-
-    Returns:
-        The distances.
-
-    Raises:
-        DomainError: a distance out of range, or none.
-
-    Example:
-        >>> from localentropy.theory.franz_parisi_entropy import requested_distances
-        >>> requested_distances([0.1, 0.01])
-        [0.1, 0.01]
-    """
-    requested: list[float] = DISTANCE_OF_CURVE.require_all(distances).reshape(-1).tolist()
-    return requested
-
-
 @question(pairs=True, energies="any")
 def franz_parisi(
     model: Model,
@@ -811,8 +792,8 @@ def franz_parisi(
         >>> franz_parisi(Perceptron(alpha=0.5), [0.01, 0.1]).entropy.round(6).tolist()
         [0.054532, 0.221827]
     """
-    require_choice("unsolved", unsolved, ("raise", "nan"))
-    requested = requested_distances(distances)
+    require_choice("unsolved", unsolved, UNSOLVED)
+    requested = DISTANCE_OF_CURVE.require_all(distances).ravel().tolist()
     curve = curve_of(model, margin_ref)
     around = {}
     if model.energy is None and isinstance(curve, FranzParisiCurve):
@@ -895,20 +876,55 @@ def table(
         >>> rows.distance.tolist(), rows.attrs["alpha"]
         ([0.01, 0.1], 0.5)
     """
+    typical_distance = curve.typical_distance
+    order = curve.outwards(requested)
+    found = solved_rows("franz_parisi", CurvePoint._fields, curve.at, requested, order, unsolved)
+    found.attrs = {**labels, "typical_distance": typical_distance}
+    return found
+
+
+def solved_rows(
+    name: str,
+    columns: Sequence[str],
+    at: Callable[[float], Sequence[float]],
+    requested: Iterable[float],
+    order: Sequence[float],
+    unsolved: str,
+) -> pd.DataFrame:
+    """A table of a curve, whose first column is the distance and whose last is the residual.
+
+    Args:
+        name: of the loop, for the lines that say how far it is.
+        columns: names of the numbers of a point.
+        at: the point at a distance.
+        requested: distances in range.
+        order: the different ones, in the order in which they are solved.
+        unsolved: one of `UNSOLVED`.
+
+    Returns:
+        A row for each requested distance. It is NaN but for distance and residual where the solve failed.
+
+    Raises:
+        ConvergenceError: a distance was not solved, with unsolved = "raise".
+
+    Example:
+        >>> from localentropy.theory.franz_parisi_entropy import solved_rows
+        >>> solved_rows("lines", ("distance", "residual"), lambda d: (d, 0.5 * d), [0.1, 0.2], [0.2, 0.1], "nan")
+           distance  residual
+        0       0.1      0.05
+        1       0.2      0.10
+    """
     import pandas as pd
 
-    typical_distance = curve.typical_distance
-    rows: dict[float, CurvePoint] = {}
-    for distance in counted(curve.outwards(requested), "franz_parisi"):
+    rows: dict[float, Sequence[float]] = {}
+    for distance in counted(order, name):
         try:
-            rows[distance] = curve.at(distance)
+            rows[distance] = at(distance)
         except ConvergenceError as failure:
             if unsolved == "raise":
                 raise
-            rows[distance] = CurvePoint(distance, math.nan, math.nan, math.nan, failure.residual)
-    found = pd.DataFrame([(d, *rows[d][1:]) for d in requested], columns=list(CurvePoint._fields))
-    found.attrs = {**labels, "typical_distance": typical_distance}
-    return found
+            rows[distance] = [distance, *[math.nan] * (len(columns) - 2), failure.residual]
+    return pd.DataFrame([(distance, *rows[distance][1:]) for distance in requested], columns=list(columns))
 
 
 def binary_entropy(distance: Iterable[float] | float) -> np.ndarray:

@@ -33,6 +33,7 @@ import numpy as np
 
 from localentropy.arguments import require_number, require_reals
 from localentropy.errors import ConvergenceError, DomainError
+from localentropy.numerics.search import LARGEST_RESIDUAL
 from localentropy.numerics.waiting import waited
 from localentropy.quantities import COEFFICIENT, EIGENVALUE, IMAGES, MAGNITUDE, NUMBER_OF_SAMPLES, SAMPLES
 from localentropy.theory.erm import Fit, OrderParameters, minimum
@@ -42,8 +43,6 @@ EMPTY = 1e-12
 TOLERANCE = 1e-8
 """Rounding of a covariance, in units of its largest entry."""
 LARGEST_COVARIANCE = 1e60
-LARGEST_RESIDUAL = 1e-9
-"""Relative error of the number of samples, from which a solve has failed."""
 
 
 @dataclass(frozen=True, eq=False)

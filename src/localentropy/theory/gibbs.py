@@ -30,7 +30,7 @@ import numpy as np
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.jets import variables
 from localentropy.numerics.quadrature import gaussian_nodes
-from localentropy.numerics.search import maximum, positive_root
+from localentropy.numerics.search import LARGEST_RESIDUAL, maximum, positive_root
 from localentropy.quantities import ALPHA, TEMPERATURE
 from localentropy.theory.energies import GibbsLoss
 from localentropy.theory.model import Covariances
@@ -39,8 +39,6 @@ FIELDS = (1e-12, 10.0)
 """Range of the field R_hat that is searched. The spinodals are below 4."""
 SCANNED = 60
 """Places on the branch among which an extremum or a sign is looked for, from a field of 0.1."""
-LARGEST_RESIDUAL = 1e-9
-"""Relative error of alpha or of an equation, from which a solve has failed."""
 SPACING = 0.05
 """Distance of neighbouring nodes of a weight's field, in t of `gaussian_nodes`."""
 SMALLEST_SHARE = -12.0
@@ -119,7 +117,7 @@ def learning(alpha: float, temperature: float) -> Learning:
         0.465126
     """
     alpha = ALPHA.require(alpha)
-    temperature = _temperature(temperature)
+    temperature = TEMPERATURE.require(temperature)
     end, limit = _spinodal(temperature)
     if alpha <= limit:
         if alpha < limit:
@@ -165,7 +163,7 @@ def spinodal(temperature: float) -> float:
         >>> round(gibbs.spinodal(0.4), 4)
         1.7412
     """
-    return _spinodal(_temperature(temperature))[1]
+    return _spinodal(TEMPERATURE.require(temperature))[1]
 
 
 def zero_entropy(temperature: float) -> float:
@@ -189,7 +187,7 @@ def zero_entropy(temperature: float) -> float:
         >>> round(gibbs.zero_entropy(0.4), 4)
         1.6373
     """
-    temperature = _temperature(temperature)
+    temperature = TEMPERATURE.require(temperature)
     R_hat = _frozen(temperature)
     return math.inf if R_hat is None else _state(R_hat, temperature).alpha
 
@@ -249,7 +247,7 @@ def equilibrium(temperature: float) -> float:
         >>> round(gibbs.equilibrium(0.0), 4)
         1.2447
     """
-    temperature = _temperature(temperature)
+    temperature = TEMPERATURE.require(temperature)
     end, limit = _spinodal(temperature)
     if _state(end, temperature).free_entropy > 0.0:
         return limit
@@ -353,7 +351,3 @@ def _pattern(R: float, v: float, c: float, temperature: float) -> tuple[float, f
     term = loss.term(Covariances(C, V, r), log_beta)
     by_C, by_V, by_R, by_log_beta = term.gradient.tolist()
     return by_R - 2.0 * R * by_C, 2.0 * (by_V - by_C), term.value, -temperature * by_log_beta
-
-
-def _temperature(temperature: float) -> float:
-    return TEMPERATURE.require(temperature)

@@ -24,7 +24,7 @@ from localentropy.numerics.saddle_point import TOLERANCE, Array, StationaryPoint
 from localentropy.numerics.waiting import counted
 from localentropy.quantities import OVERLAP, REPLICAS_OF_GROUP
 from localentropy.theory.group_sites import free_groups
-from localentropy.theory.large_deviations import EPSILON, AtOverlap
+from localentropy.theory.large_deviations import EPSILON, AtOverlap, require_replicas
 from localentropy.theory.model import Model
 from localentropy.theory.question import question
 from localentropy.theory.typical_solutions import typical_point
@@ -122,7 +122,7 @@ def group_entropy(model: Model, overlaps: Iterable[float] | float, replicas: flo
     import pandas as pd
 
     requested = OVERLAP.require_all(overlaps).ravel().tolist()
-    y = require_replicas(replicas)
+    y = require_replicas(replicas, REPLICAS_OF_GROUP)
     ends = [1.0 / y] if 1.0 - 1.0 / y >= BESIDE_ONE else [1.0 - BESIDE_ONE, 1.0 + BESIDE_ONE]
     curves = [_Curve(model, epsilon) for epsilon in ends]
     upwards = counted(sorted(set(requested)), "group_entropy")
@@ -130,28 +130,6 @@ def group_entropy(model: Model, overlaps: Iterable[float] | float, replicas: flo
     found = pd.DataFrame([rows[overlap] for overlap in requested], columns=list(GroupEntropy._fields))
     found.attrs = model.parameters() | {"replicas": y}
     return found
-
-
-def require_replicas(replicas: float) -> float:
-    """The number of solutions of a group.
-
-    Args:
-        replicas: y.
-
-    Returns:
-        y, as a float.
-
-    Raises:
-        DomainError: not in [1, 100], nor infinite.
-
-    Example:
-        >>> from localentropy.theory.group_entropies import require_replicas
-        >>> require_replicas(2)
-        2.0
-    """
-    if isinstance(replicas, (int, float, np.number, np.ndarray)) and np.ndim(replicas) == 0 and replicas == math.inf:
-        return math.inf
-    return REPLICAS_OF_GROUP.require(replicas)
 
 
 def _between(rows: list[GroupEntropy], y: float) -> GroupEntropy:

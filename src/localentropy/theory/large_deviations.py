@@ -23,6 +23,7 @@ import numpy as np
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.jets import Jet, Number, exp, logistic, variables
 from localentropy.numerics.saddle_point import Array, FreeEntropy
+from localentropy.quantities import Quantity
 from localentropy.theory import group_patterns, group_sites
 from localentropy.theory.model import Model
 
@@ -245,7 +246,7 @@ class AtField(FreeEntropy):
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """F less 2 d times the field."""
         y = [*coordinates[:FIELD], controls[0], *coordinates[FIELD:]]
-        return without_distance(self.model, group_of(self.model, y, no_epsilon(controls[0])), exp(controls[1]))
+        return without_distance(self.model, group_of(self.model, y, 0.0 * controls[0]), exp(controls[1]))
 
 
 @dataclass(frozen=True)
@@ -296,19 +297,25 @@ class AtOverlap(OfGroups):
         return without_distance(self.model, x, exp(controls[LOG_ALPHA]), self.finer, self.central, self.known)
 
 
-def no_epsilon(other: Jet) -> Jet:
-    """The number 0, as a jet of the variables of another jet.
+def require_replicas(replicas: float, finite: Quantity) -> float:
+    """The number of solutions of a group.
 
     Args:
-        other: a jet of these variables.
+        replicas: y.
+        finite: the range of finite y.
 
     Returns:
-        The jet.
+        y, as a float.
+
+    Raises:
+        DomainError: out of this range and not infinite.
 
     Example:
-        >>> from localentropy.numerics.jets import variables
-        >>> from localentropy.theory.large_deviations import no_epsilon
-        >>> no_epsilon(variables([2.0, 3.0])[0]).gradient.tolist()
-        [0.0, 0.0]
+        >>> from localentropy.quantities import REPLICAS_OF_GROUP
+        >>> from localentropy.theory.large_deviations import require_replicas
+        >>> require_replicas(2, REPLICAS_OF_GROUP)
+        2.0
     """
-    return 0.0 * other
+    if isinstance(replicas, (int, float, np.number, np.ndarray)) and np.ndim(replicas) == 0 and replicas == math.inf:
+        return math.inf
+    return finite.require(replicas)

@@ -35,9 +35,9 @@ from localentropy.numerics.saddle_point import (
     solve,
     solve_equilibrated,
 )
-from localentropy.numerics.waiting import counted, waited
+from localentropy.numerics.waiting import waited
 from localentropy.quantities import DISTANCE_OF_GROUPS, MARGIN_OF_ALPHA_U, REPLICAS
-from localentropy.theory.franz_parisi_entropy import binary_entropy
+from localentropy.theory.franz_parisi_entropy import UNSOLVED, binary_entropy, solved_rows
 from localentropy.theory.large_deviations import (
     EPSILON,
     FIELD,
@@ -49,6 +49,7 @@ from localentropy.theory.large_deviations import (
     RATIO,
     AtField,
     LargeDeviations,
+    require_replicas,
 )
 from localentropy.theory.model import Model
 from localentropy.theory.question import question
@@ -222,23 +223,12 @@ def local_entropy(
         >>> local_entropy(Perceptron(alpha=0.7), [0.03, 0.1]).entropy.round(6).tolist()
         [0.067274, 0.108988]
     """
-    import pandas as pd
-
-    require_choice("unsolved", unsolved, ("raise", "nan"))
-    requested = DISTANCE_OF_GROUPS.require_all(distances).reshape(-1).tolist()
+    require_choice("unsolved", unsolved, UNSOLVED)
+    requested = DISTANCE_OF_GROUPS.require_all(distances).ravel().tolist()
     y = _replicas(replicas)
     curve = _curve(model, y)
-    rows: dict[float, LocalEntropy] = {}
-    outwards = sorted(set(requested), key=lambda d: abs(logit(d) - logit(curve.first)))
-    for distance in counted(outwards, "local_entropy"):
-        try:
-            rows[distance] = curve.at(distance)
-        except ConvergenceError as failure:
-            if unsolved == "raise":
-                raise
-            nan = math.nan
-            rows[distance] = LocalEntropy(distance, nan, nan, nan, nan, nan, nan, nan, failure.residual)
-    found = pd.DataFrame([rows[distance] for distance in requested], columns=list(LocalEntropy._fields))
+    order = sorted(set(requested), key=lambda d: abs(logit(d) - logit(curve.first)))
+    found = solved_rows("local_entropy", LocalEntropy._fields, curve.at, requested, order, unsolved)
     found.attrs = model.parameters() | {"replicas": y}
     return found
 
@@ -246,9 +236,7 @@ def local_entropy(
 def _replicas(replicas: float | str) -> float | str:
     if isinstance(replicas, str):
         return require_choice("replicas", replicas, (ZERO_EXTERNAL_ENTROPY,), besides=", math.inf, and a number")
-    if isinstance(replicas, (int, float, np.number, np.ndarray)) and np.ndim(replicas) == 0 and replicas == math.inf:
-        return math.inf
-    return REPLICAS.require(replicas)
+    return require_replicas(replicas, REPLICAS)
 
 
 def logit(distance: float) -> float:
@@ -266,6 +254,23 @@ def logit(distance: float) -> float:
         (0.0, inf)
     """
     return math.inf if distance == 0.5 else math.log(2.0 * distance) - math.log1p(-2.0 * distance)
+
+
+def distance_at(position: float) -> float:
+    """The distance d at a logit of 2 d.
+
+    Args:
+        position: the logit.
+
+    Returns:
+        d in (0, 1/2).
+
+    Example:
+        >>> from localentropy.theory.local_entropies import distance_at
+        >>> distance_at(0.0)
+        0.25
+    """
+    return 0.5 / (1.0 + math.exp(-position))
 
 
 def _curve(model: Model, y: float | str) -> BestReferences | Groups | NearOne:
@@ -306,7 +311,7 @@ class Arm(Branch):
         try:
             return super().advance(target, tolerance)
         except ConvergenceError as failure:
-            point = {"distance": 0.5 / (1.0 + math.exp(-self.position)), **failure.point}
+            point = {"distance": distance_at(self.position), **failure.point}
             epsilon = self.family(self.position).epsilon  # type: ignore[attr-defined]
             groups = f" of groups of {1.0 / epsilon:.6g}, whose states may end here," if epsilon else ""
             self._lost = ConvergenceError(f"local entropy{groups}", point, failure.residual)
@@ -391,7 +396,7 @@ class BestReferences:
         """Whether a simple limit holds, to this error, at all distances below that of the branch."""
         if self._limit is None:
             left, scale, error = missing(branch), min(max(self.model.alpha, 1e-3), 1.0), math.inf
-            distance = 0.5 / (1.0 + math.exp(-branch.position))
+            distance = distance_at(branch.position)
             if self.model.teacher_solves:
                 r = self.problem(branch.position).order_parameters(branch.point.coordinates).latent.r.value
                 if abs(0.5 * (1.0 - r) - distance) < NEAR_TEACHER * distance:
@@ -483,7 +488,7 @@ def missing(branch: Branch) -> float:
     Returns:
         The difference, nats per weight.
     """
-    distance = 0.5 / (1.0 + math.exp(-branch.position))
+    distance = distance_at(branch.position)
     return float(binary_entropy(distance)) - branch.point.value
 
 
@@ -830,7 +835,7 @@ def _steepest(model: Model) -> LocalEntropyThreshold:
     state, _, residual = at_ratio(problem, state, LOG_ALPHA, state[RATIO])
     free = evaluate(problem, state[:n], state[n:])
     assert free is not None
-    distance = 0.5 / (1.0 + math.exp(-state[n]))
+    distance = distance_at(state[n])
     return LocalEntropyThreshold(math.exp(state[-1]), distance, free.value, 0.0, math.exp(place.log_replicas), residual)
 
 

@@ -117,7 +117,7 @@ class Logistic(Loss):
         measure = 2.0 * INVERSE_SQRT_2PI / root * np.exp(-0.5 * xi * xi) / (1.0 + part * V * bend)
         measure *= width * np.cosh(u) * (u[1] - u[0])
         label, stiff = ndtr(T * xi), 1.0 + V * bend
-        edge = INVERSE_SQRT_2PI * np.exp(-0.5 * (T * xi) ** 2) * root / math.sqrt(N)
+        edge = _edge(T * xi, root, N)
         return Averages(
             float(measure @ (label * bend)), float(measure @ (label * stiff * slope * slope)),
             float(measure @ (edge * stiff * slope)), float(measure @ (label * stiff * np.logaddexp(0.0, -eta))),
@@ -140,11 +140,9 @@ class Hinge(Loss):
         # Below `low` the derivative is 1; between, eta = 1.
         ends = np.array([low, *(step / T for step in PANELS), -1.5, 0.0, 1.5, high])
         ends = np.unique(np.clip(ends, max(low, -RANGE), min(high, RANGE)))
-        unit, unit_weight = unit_legendre(PANEL_NODES)
-        xi = (ends[:-1, None] + np.diff(ends)[:, None] * unit).ravel()
-        measure = 2.0 * (np.diff(ends)[:, None] * unit_weight).ravel() * INVERSE_SQRT_2PI * np.exp(-0.5 * xi * xi)
+        xi, measure = _panels(ends)
         label, slope = ndtr(T * xi), (1.0 - root * xi) / V
-        edge = INVERSE_SQRT_2PI * np.exp(-0.5 * (T * xi) ** 2) * root / math.sqrt(N)
+        edge = _edge(T * xi, root, N)
         wrong, first_moment = _below(low, T)
         ridge = math.hypot(1.0, T)
         pull_below = 2.0 * INVERSE_SQRT_2PI * float(ndtr(ridge * low)) / ridge * root / math.sqrt(N)
@@ -169,12 +167,10 @@ class Huber(Loss):
         kinks = (-V / root, (2.0 + V) / root)
         ends = np.array([-RANGE, *kinks, *(step / T for step in PANELS), -6.0, -3.0, -1.5, 0.0, 1.5, 3.0, 6.0, RANGE])
         ends = np.unique(np.clip(ends, -RANGE, RANGE))
-        unit, unit_weight = unit_legendre(PANEL_NODES)
-        xi = (ends[:-1, None] + np.diff(ends)[:, None] * unit).ravel()
-        measure = 2.0 * (np.diff(ends)[:, None] * unit_weight).ravel() * INVERSE_SQRT_2PI * np.exp(-0.5 * xi * xi)
+        xi, measure = _panels(ends)
         label, missing = ndtr(T * xi), 1.0 - root * xi
         slope = np.clip(missing / (1.0 + V), -1.0, 1.0)
-        edge = INVERSE_SQRT_2PI * np.exp(-0.5 * (T * xi) ** 2) * root / math.sqrt(N)
+        edge = _edge(T * xi, root, N)
         near = np.abs(missing) < 1.0 + V
         loss = np.where(near, 0.5 * slope * slope, np.abs(missing) - V - 0.5)
         return Averages(
@@ -210,6 +206,19 @@ def proximal(omega: Array, V: float) -> Array:
         if np.max(np.abs(step) / (1.0 + np.abs(x))) < 1e-12:
             break
     return x
+
+
+def _panels(ends: Array) -> tuple[Array, Array]:
+    """Nodes of a Gaussian variable on the parts between these places, and their weights, for both labels."""
+    unit, unit_weight = unit_legendre(PANEL_NODES)
+    xi = (ends[:-1, None] + np.diff(ends)[:, None] * unit).ravel()
+    return xi, 2.0 * (np.diff(ends)[:, None] * unit_weight).ravel() * INVERSE_SQRT_2PI * np.exp(-0.5 * xi * xi)
+
+
+def _edge(u: Array, root: float, N: float) -> Array:
+    """Derivative of the label's probability Phi(u) by the covariance with the teacher, at sqrt(Q) = `root`."""
+    density: Array = INVERSE_SQRT_2PI * np.exp(-0.5 * u**2) * root / math.sqrt(N)
+    return density
 
 
 def _below(x: float, T: float) -> tuple[float, float]:

@@ -24,17 +24,18 @@ from localentropy.numerics.jets import exp as jet_exp
 from localentropy.numerics.jets import log as jet_log
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, gaussian_node
 from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint, solve
-from localentropy.numerics.waiting import counted
-from localentropy.quantities import REPLICAS_OF_BLOCK
+from localentropy.quantities import DISTANCE_OF_CURVE, REPLICAS_OF_BLOCK
 from localentropy.theory import sites
 from localentropy.theory.franz_parisi_entropy import (
+    UNSOLVED,
     FranzParisiCurve,
     Pair,
     ReferencePoint,
     curve_around,
-    requested_distances,
+    solved_rows,
 )
 from localentropy.theory.model import Model
+from localentropy.theory.patterns import pair_gradient
 from localentropy.theory.question import question
 from localentropy.theory.sites import field_grid, reference_moments
 
@@ -289,23 +290,15 @@ def franz_parisi_one_step(
         >>> bool(found.q0[0] == found.q1[0])  # the replica-symmetric solution is stable
         True
     """
-    import pandas as pd
-
     if block is not None:
         block = REPLICAS_OF_BLOCK.require(block)
-    require_choice("unsolved", unsolved, ("raise", "nan"))
-    requested = requested_distances(distances)
+    require_choice("unsolved", unsolved, UNSOLVED)
+    requested = DISTANCE_OF_CURVE.require_all(distances).ravel().tolist()
     curve = curve_around(model, margin_ref)
-    rows: dict[float, BrokenPoint] = {}
-    for distance in counted(curve.outwards(requested), "franz_parisi_one_step"):
-        try:
-            rows[distance] = broken_point(curve, distance, block)
-        except ConvergenceError as failure:
-            if unsolved == "raise":
-                raise
-            nan = math.nan
-            rows[distance] = BrokenPoint(distance, nan, nan, nan, nan, nan, nan, failure.residual)
-    found = pd.DataFrame([rows[distance] for distance in requested], columns=list(BrokenPoint._fields))
+    found = solved_rows(
+        "franz_parisi_one_step", BrokenPoint._fields, lambda distance: broken_point(curve, distance, block), requested,
+        curve.outwards(requested), unsolved,
+    )  # fmt: skip
     found.attrs = model.parameters() | {"margin_ref": curve.reference.covariances.margin}
     return found
 
@@ -577,10 +570,7 @@ def _patterns(point, reference, spacing):  # type: ignore[no-untyped-def]
         gradient[5] += 0.5 * density * (push - (1.0 - block) * square)
         gradient[6] += density * (logs - F) / block
     by_Q, by_T, by_overlap = by_Q / V, by_T / (width * root_V), by_overlap / (width * root_V)
-    gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T
-    gradient[1] = by_Q
+    gradient[0], gradient[1], gradient[3], gradient[4] = pair_gradient(s, Y, Q_ref, V_ref, by_Q, by_overlap, by_T)
     gradient[2] /= V
-    gradient[3] = 2.0 * s * by_Q + by_overlap
-    gradient[4] = by_T
     gradient[5] /= V
     return value, gradient

@@ -24,6 +24,7 @@ from localentropy.theory.patterns import (
     boltzmann,
     excess,
     onset_grid,
+    pair_gradient,
     soft_cut,
     soft_mode,
 )
@@ -108,7 +109,6 @@ class StepReference(NamedTuple):
     free: float
     edges: Array
     energies: Array
-    student_edges: Array
     student_energies: Array
 
     @property
@@ -346,11 +346,9 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     by_R, by_overlap, by_a = by_R / (noise * deviation), by_overlap / deviation, by_a / deviation
     # By parts this is the mean of -g g_ref. The sum of that and by_overlap loses digits beside sharp references.
     by_T = (by_a - 2.0 * a * by_Q - R_ref / root_Q * by_R) / root_Q - by_overlap
-    gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T + R_ref * by_R
-    gradient[1] = by_Q
+    gradient[0], gradient[1], gradient[3], gradient[4] = pair_gradient(s, Y, Q_ref, V_ref, by_Q, by_overlap, by_T)
+    gradient[0] += R_ref * by_R
     gradient[2] = by_V
-    gradient[3] = 2.0 * s * by_Q + by_overlap
-    gradient[4] = by_T
     gradient[5] = by_R
     pulls[0] /= V
     pulls[1] /= V * V
@@ -473,11 +471,8 @@ def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-unt
             pulls[1] += p * bend * bend
     by_Q, by_V, by_overlap, by_T = by_Q / V, by_V / V, by_overlap / deviation, by_T / deviation
     value += below * by_Q
-    gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T
-    gradient[1] = by_Q
+    gradient[0], gradient[1], gradient[3], gradient[4] = pair_gradient(s, Y, Q_ref, V_ref, by_Q, by_overlap, by_T)
     gradient[2] = by_V
-    gradient[3] = 2.0 * s * by_Q + by_overlap
-    gradient[4] = by_T
     pulls[0] /= V
     pulls[1] /= V * V
     return value, gradient, pulls

@@ -96,6 +96,28 @@ def excess(h: float, hazard_h: float) -> float:
 
 
 @subroutine
+def pair_gradient(s, Y, Q_ref, V_ref, by_Q, by_overlap, by_T):  # type: ignore[no-untyped-def]
+    """Derivatives by s, X, Y and Z of the term of a student beside a reference, without a teacher.
+
+    The student's pre-activation is s times the reference's plus a rest u. Source: docs/overparam/theory.md eq. 22.
+
+    Args:
+        s: share of the reference's pre-activation.
+        Y: covariance of u and the reference.
+        Q_ref: covariance of two references.
+        V_ref: variance of a reference's own part.
+        by_Q: derivative by the covariance of two students.
+        by_overlap: by the covariance of a student and its reference.
+        by_T: by that of a student and another reference.
+
+    Returns:
+        The four derivatives.
+    """
+    by_s = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T
+    return by_s, by_Q, 2.0 * s * by_Q + by_overlap, by_T
+
+
+@subroutine
 def hazard_derivatives(h: float, g: float) -> tuple[float, float, float]:
     """The first three derivatives of the hazard, from its value g.
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import OVERLAP
+from localentropy.quantities import OVERLAP, REPLICAS_OF_GROUP
 from localentropy.theory import tree_patterns
 from localentropy.theory.franz_parisi_entropy import replicon
-from localentropy.theory.group_entropies import group_entropy, require_replicas
+from localentropy.theory.group_entropies import group_entropy
+from localentropy.theory.large_deviations import require_replicas
 from localentropy.theory.question import question
 from localentropy.theory.spherical import Spherical
 from localentropy.theory.typical_solutions import TypicalSolution, typical
@@ -24,8 +25,8 @@ from localentropy.theory.typical_solutions import TypicalSolution, typical
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST_TYPICAL = 0.9999
-"""Typical solutions of a larger overlap are refused: their load is close to the replica-symmetric capacity."""
+LARGEST_LOGIT = math.log(0.9999 / (1.0 - 0.9999))
+"""Of typical solutions' overlap. Larger ones are refused: their load is close to the replica-symmetric capacity."""
 SOFTEST, STIFFEST = 60.0, -12.0
 """Range of ln(1 + d_0 / (1 - q_1)). Beyond the upper end the local entropy is 0 to 1e-20."""
 LARGEST_ERROR = 1e-6
@@ -102,7 +103,7 @@ def spherical_groups(model: Spherical, overlaps: Iterable[float] | float, replic
     import pandas as pd
 
     model.require_no_margin("group_entropy")
-    y = require_replicas(replicas)
+    y = require_replicas(replicas, REPLICAS_OF_GROUP)
     if y != math.inf:
         raise DomainError(f"replicas = {y:.12g} is out of range: groups of spherical weights are computed for math.inf")
     alpha = _load(model.alpha, rs_capacity(model.units, model.parity), "where no typical solutions exist")
@@ -140,9 +141,11 @@ def typical_spherical(model: Spherical) -> TypicalSolution:
     model.require_no_margin("typical")
     if model.parity:
         raise DomainError("machine = 'parity' is out of range: typical solutions are computed for the committee")
-    units, most = model.units, _logit(LARGEST_TYPICAL)
-    alpha = _load(model.alpha, _typical_load(units, most), "where two typical solutions have the overlap 0.9999")
-    position = _root(lambda y: math.log(_typical_load(units, y) / alpha), 0.0, -30.0, most)
+    units = model.units
+    alpha = _load(
+        model.alpha, _typical_load(units, LARGEST_LOGIT), "where two typical solutions have the overlap 0.9999"
+    )
+    position = _root(lambda y: math.log(_typical_load(units, y) / alpha), -30.0, LARGEST_LOGIT)
     machine = _at(units, position)
     value, _, _ = _averages(machine, 0.0)
     q = machine.q
@@ -183,15 +186,13 @@ def alpha_clustering(model: Spherical) -> float:
     if units == 1 or model.parity:
         what = "machine = 'parity'" if model.parity else "units = 1"
         raise DomainError(f"{what} has no clustering transition here; allowed are committees of 3 or math.inf units")
-    position = _root(
-        lambda y: math.log(_replicon(_at(units, y), _typical_load(units, y))), 0.0, -30.0, _logit(LARGEST_TYPICAL)
-    )
+    position = _root(lambda y: math.log(_replicon(_at(units, y), _typical_load(units, y))), -30.0, LARGEST_LOGIT)
     return _typical_load(units, position)
 
 
 def _group(machine: _Machine, alpha: float) -> tuple[float, float, float, float, float]:
     """Overlap, entropy, d_0, pattern term and residual (docs/shaping/theory.md eqs. S.8, S.10)."""
-    softness = _root(lambda s: _excess(machine, s, alpha), 0.0, STIFFEST, SOFTEST)
+    softness = _root(lambda s: _excess(machine, s, alpha), STIFFEST, SOFTEST)
     if softness == SOFTEST:
         return machine.q, 0.0, math.inf, 0.0, 0.0
     residual = abs(math.expm1(_excess(machine, softness, alpha)))
@@ -249,18 +250,14 @@ def _at(units: float, logit: float) -> _Machine:
     return _Machine(units, False, 1.0 / (1.0 + math.exp(-logit)))
 
 
-def _logit(q: float) -> float:
-    return math.log(q / (1.0 - q))
-
-
-def _root(function: Callable[[float], float], start: float, lowest: float, highest: float) -> float:
-    """Zero of an increasing function, or the end before it. Steps from the start grow until they bracket the zero."""
+def _root(function: Callable[[float], float], lowest: float, highest: float) -> float:
+    """Zero of an increasing function, or the end before it. Steps from 0 grow until they bracket the zero."""
     from scipy.optimize import brentq
 
-    value, step = function(start), 1.0
-    here, end = start, highest if value < 0.0 else lowest
+    value, step = function(0.0), 1.0
+    here, end = 0.0, highest if value < 0.0 else lowest
     while value != 0.0:
-        there = min(start + step, end) if value < 0.0 else max(start - step, end)
+        there = min(step, end) if value < 0.0 else max(-step, end)
         if value * function(there) <= 0.0:
             return float(brentq(function, here, there, xtol=1e-7))
         if there == end:

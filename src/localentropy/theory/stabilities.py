@@ -58,9 +58,10 @@ def _not_linear(model: Model) -> str:
 def local_energy(model: Model, distances: Iterable[float] | float) -> np.ndarray:
     """Training error of typical solutions after a fraction d of their weights is flipped at random.
 
-    An error is a stability below the margin of the solutions, as their loss counts it. The module
+    An error is a stability below the margin of the solutions, as their loss counts it. A flip of dN weights of a
+    perceptron turns a stability Delta into (1-2d) Delta plus a Gaussian of variance 4 d (1-d) E[sigma^2]. The module
     `localentropy.landscape.binary_local_energy` measures this number on given weights. Source: `overparam`, eq. 5 (the
-    loss) and appendix E.2 (the experiment); docs/overparam/theory.md section 6 (the formula).
+    loss) and appendix E.2 (the experiment); docs/overparam/theory.md eq. 15 (the formula).
 
     Args:
         model: one whose pre-activations are linear in the weights (a perceptron, random features, a committee of units
@@ -79,7 +80,29 @@ def local_energy(model: Model, distances: Iterable[float] | float) -> np.ndarray
         >>> local_energy(Perceptron(alpha=0.5), [0.0, 0.1]).round(4).tolist()
         [0.0, 0.2301]
     """
-    return energy_after_flips(FLIPS.require_all(distances), model)
+    asked = FLIPS.require_all(distances)
+    d = asked.reshape(-1)
+    # Flipping dN weights of w is flipping (1-d)N weights of -w: its errors are the patterns which that leaves
+    # above -kappa.
+    few = np.minimum(d, 1.0 - d)
+    deviation = np.maximum(2.0 * np.sqrt(few * (1.0 - few) * model.variance), 1e-150)
+    C, V, R = model.covariance_values(typical_point(model).coordinates)
+    spread = math.sqrt(C + R * R + V)
+    # A stability of kappa + x is (1-2d) x + room from the border of an error.
+    room = 2.0 * model.margin * np.where(d > 0.5, 1.0 - few, -few)
+    reach = np.maximum((12.0 * deviation - room) / np.maximum(1.0 - 2.0 * few, 1e-300), 0.0)
+    # Nodes crowd next to the margin, where the density has a layer of the width that one student's freedom gives it,
+    # and where the noise of few flips makes errors.
+    width = np.minimum(deviation, V / spread)
+    unit, unit_weight = unit_legendre(LEGENDRE_NODES)
+    length = np.arcsinh(np.minimum(10.0 * spread, reach) / width)[:, None]
+    t = length * unit
+    excess = width[:, None] * np.sinh(t)
+    at_excess = density(model.margin + excess, model)
+    argument = ((1.0 - 2.0 * few[:, None]) * excess + room[:, None]) / deviation[:, None]
+    energy = np.sum(width[:, None] * np.cosh(t) * length * unit_weight * at_excess * ndtr(-argument), axis=1)
+    result: Array = np.where(d > 0.5, 1.0 - energy, energy).reshape(asked.shape)
+    return result
 
 
 def density(stabilities: Array, model: Model) -> Array:
@@ -115,48 +138,4 @@ def density(stabilities: Array, model: Model) -> Array:
     values = 2.0 * (weight * ndtr(R / math.sqrt(C) * z) * np.exp(log_student)).sum(axis=1)
     values[(asked != delta)[:, 0]] = 0.0
     result: Array = values.reshape(np.shape(stabilities))
-    return result
-
-
-def energy_after_flips(distances: Array, model: Model) -> Array:
-    """Fraction of patterns of stability below the margin after a fraction of the weights is flipped at random.
-
-    A flip of dN weights of a perceptron turns a stability Delta into (1-2d) Delta plus a Gaussian of variance
-    4 d (1-d) E[sigma^2] (docs/overparam/theory.md eq. 15). An error is what the loss counts (`overparam`, eq. 5).
-
-    Args:
-        distances: d in [0, 1], any shape.
-        model: a perceptron's, with solutions.
-
-    Returns:
-        E(d), shape of `distances`.
-
-    Example:
-        >>> import numpy as np
-        >>> from localentropy.theory import Perceptron
-        >>> from localentropy.theory.stabilities import energy_after_flips
-        >>> energy_after_flips(np.array([0.0, 0.01, 0.5]), Perceptron(alpha=0.5)).round(6).tolist()
-        [0.0, 0.078452, 0.5]
-    """
-    d = np.asarray(distances, dtype=np.float64).reshape(-1)
-    # Flipping dN weights of w is flipping (1-d)N weights of -w: its errors are the patterns which that leaves
-    # above -kappa.
-    few = np.minimum(d, 1.0 - d)
-    deviation = np.maximum(2.0 * np.sqrt(few * (1.0 - few) * model.variance), 1e-150)
-    C, V, R = model.covariance_values(typical_point(model).coordinates)
-    spread = math.sqrt(C + R * R + V)
-    # A stability of kappa + x is (1-2d) x + room from the border of an error.
-    room = 2.0 * model.margin * np.where(d > 0.5, 1.0 - few, -few)
-    reach = np.maximum((12.0 * deviation - room) / np.maximum(1.0 - 2.0 * few, 1e-300), 0.0)
-    # Nodes crowd next to the margin, where the density has a layer of the width that one student's freedom gives it,
-    # and where the noise of few flips makes errors.
-    width = np.minimum(deviation, V / spread)
-    unit, unit_weight = unit_legendre(LEGENDRE_NODES)
-    length = np.arcsinh(np.minimum(10.0 * spread, reach) / width)[:, None]
-    t = length * unit
-    excess = width[:, None] * np.sinh(t)
-    at_excess = density(model.margin + excess, model)
-    argument = ((1.0 - 2.0 * few[:, None]) * excess + room[:, None]) / deviation[:, None]
-    energy = np.sum(width[:, None] * np.cosh(t) * length * unit_weight * at_excess * ndtr(-argument), axis=1)
-    result: Array = np.where(d > 0.5, 1.0 - energy, energy).reshape(np.shape(distances))
     return result

@@ -13,7 +13,7 @@ import numpy as np
 from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, erfcx, exp, hazard, log_tail
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE
-from localentropy.theory.patterns import FAR, LARGEST_EXCESS, SMALLEST_SHARE, excess, hazard_derivatives
+from localentropy.theory.patterns import FAR, LARGEST_EXCESS, SMALLEST_SHARE, excess, hazard_derivatives, pair_gradient
 
 PANEL_NODES = 16
 """Gauss-Legendre nodes of a panel of the outer integrals."""
@@ -113,7 +113,7 @@ def step_term(C, V, R, edges, energies, label_edges, label_weights, unit, unit_w
 
 
 @kernel
-def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies, unit, unit_weight):  # type: ignore[no-untyped-def]
+def step_pair_term(point, common, free, edges, ref_energies, energies, unit, unit_weight):  # type: ignore[no-untyped-def]
     """Value (NaN outside of the domain), gradient by s, X, V, Y, Z, R, and pulls of a student beside a reference.
 
     Source: docs/margins/theory.md section 12; derivatives: docs/overparam/theory.md eq. 22, without a teacher. As in
@@ -124,10 +124,9 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
         point: s, X, V, Y, Z, R of `pair_energy`.
         common: C of the reference.
         free: V of the reference.
-        ref_edges: edges of the reference's energy.
-        ref_energies: its energies.
-        edges: where the students' energy changes.
-        energies: one more than edges, on the scale of the temperature.
+        edges: where the energies of reference and students change.
+        ref_energies: the reference's, one more than edges, on the scale of the temperature.
+        energies: the students'.
         unit: nodes of a panel in [0, 1].
         unit_weight: their weights.
 
@@ -144,8 +143,8 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
     a, b = s * root_Q + Z / root_Q, s * root_V + (Y - Z) / root_V
     deviation, radius = math.sqrt(V), math.hypot(b, gamma)
     along, blur = root_V * b / radius, gamma / radius * root_V
-    sharp_z, wide_z = features(ref_edges, ref_energies, free)
-    sharp_ref, wide_ref = features(ref_edges, ref_energies, blur * blur)
+    sharp_z, wide_z = features(edges, ref_energies, free)
+    sharp_ref, wide_ref = features(edges, ref_energies, blur * blur)
     sharp, wide = features(edges, energies, V)
     n, total = len(sharp_ref), len(sharp_ref) + len(sharp)
     places_z, widths_z = np.full(total, math.inf), np.ones(total)
@@ -165,25 +164,25 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
         for i in range(len(unit)):
             z = start + length * unit[i]
             weight_z = unit_weight[i] * length * exp(-0.5 * z * z) * INVERSE_SQRT_2PI
-            log_reference, pull, _ = step_slopes(root_Q * z, root_V, ref_edges, ref_energies)
+            log_reference, pull, _ = step_slopes(root_Q * z, root_V, edges, ref_energies)
             # Beyond this nu nothing counts, nor farther than so much from an energy that is not infinite.
             farthest = math.sqrt(2.0 * (_NEGLIGIBLE + most - log_reference - 0.5 * z * z))
             settled = _SETTLED + most - log_reference
             for k in range(n if along != 0.0 else 0):
                 places[k], widths[k] = (sharp_ref[k] - root_Q * z) / along, wide_ref[k] / abs(along)
-                reaches[k] = (math.sqrt(2.0 * settled) if k < len(ref_edges) else settled) * max(widths[k], _NARROWEST)
+                reaches[k] = (math.sqrt(2.0 * settled) if k < len(edges) else settled) * max(widths[k], _NARROWEST)
             for k in range(len(sharp)):
                 places[n + k], widths[n + k] = (sharp[k] - a * z) / radius, wide[k] / radius
             at = -farthest
             while at < farthest:
-                way = _blocked(root_Q * z + along * at, along, farthest * blur, ref_edges, ref_energies)
+                way = _blocked(root_Q * z + along * at, along, farthest * blur, edges, ref_energies)
                 if way > _NARROWEST:
                     at += way
                     continue
                 part = min(panel(at, places, widths, reaches), farthest - at)
                 for j in range(len(unit)):
                     nu = at + part * unit[j]
-                    W, W1, _ = step_slopes(root_Q * z + along * nu, blur, ref_edges, ref_energies)
+                    W, W1, _ = step_slopes(root_Q * z + along * nu, blur, edges, ref_energies)
                     exponent = W - log_reference - 0.5 * nu * nu
                     if exponent - 0.5 * z * z < -_NEGLIGIBLE:
                         continue
@@ -199,11 +198,8 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
                 at += part
         start += length
     value += below * by_Q
-    gradient[0] = 2.0 * (s * (common + free) + Y) * by_Q + (common + free) * by_overlap + common * by_T
-    gradient[1] = by_Q
+    gradient[0], gradient[1], gradient[3], gradient[4] = pair_gradient(s, Y, common, free, by_Q, by_overlap, by_T)
     gradient[2] = by_V
-    gradient[3] = 2.0 * s * by_Q + by_overlap
-    gradient[4] = by_T
     return value, gradient, pulls
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from localentropy import quantities
 from localentropy.errors import ConvergenceError, DomainError
-from localentropy.numerics.continuation import Branch, point_of_zero, zero_of_value
+from localentropy.numerics.continuation import Branch, point_of_zero
 from localentropy.numerics.saddle_point import TOLERANCE, StationaryPoint, evaluate, solve
 from localentropy.theory.model import LOG_ALPHA, LOG_LOAD, MARGIN, Asked, Covariances, Model, Typical
 from localentropy.theory.question import question
@@ -506,7 +506,7 @@ def largest_alpha(model: Model) -> float:
             lost = error
         else:
             if point is not None:
-                return math.exp(zero_of_value(branch_in_alpha(start, point), +1.0))
+                return math.exp(point_of_zero(branch_in_alpha(start, point), +1.0).coordinates[-1])
         start = start.at(alpha=0.25 * start.alpha)
     raise lost or ConvergenceError("alpha_c", {"alpha": start.alpha, "margin": start.margin}, math.inf)
 
