@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def require_seed(seed: object) -> int:
-    """The argument `seed` as an int.
-
-    Raises:
-        DomainError: not an integer, or one of more than 64 bits.
-    """
-    return SEED.require(seed)
-
-
 def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
     """128-bit integer that names the stream `stream` at the parameter values `values` under the root seed.
 
@@ -39,7 +30,7 @@ def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
     if not isinstance(stream, str):
         raise DomainError(f"stream = {shown(stream)}: allowed is a text")
     canonical = {key: value if isinstance(value, str) else _number(key, value) for key, value in values.items()}
-    name = json.dumps([require_seed(root), stream, canonical], sort_keys=True, allow_nan=False)
+    name = json.dumps([SEED.require(root), stream, canonical], sort_keys=True, allow_nan=False)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big")
 
 

@@ -20,7 +20,7 @@ from localentropy.arguments import (
 from localentropy.errors import DomainError
 from localentropy.numerics.channels import Channel, as_channel
 from localentropy.numerics.priors import PRIORS, Prior, as_prior
-from localentropy.quantities import SIZE
+from localentropy.quantities import SEED, SIZE
 
 ROUNDING = 1e-9
 """Rounding of a teacher's pre-activation, in units of the largest one."""
@@ -63,7 +63,7 @@ class GeneralizedLinear:
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))
         object.__setattr__(self, "channel", as_channel(self.channel))
-        seeds.require_seed(self.seed)
+        SEED.require(self.seed)
         inputs = require_frozen("inputs", self.inputs, ("n", "d"))
         labels = require_frozen("labels", self.labels, inputs.shape[:1])
         teacher = require_frozen("teacher", self.teacher, inputs.shape[1:])

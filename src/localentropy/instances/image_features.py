@@ -29,7 +29,7 @@ from localentropy.arguments import (
 from localentropy.data.mnist_parity import parity_labels
 from localentropy.data.prepared import DIGITS, LAYOUTS, Dataset
 from localentropy.errors import DomainError
-from localentropy.quantities import SIZE, SMALLEST_SHARE
+from localentropy.quantities import SEED, SIZE, SMALLEST_SHARE
 
 KINDS = ("random_features", "pixels")
 SMALLEST = 1e-9
@@ -147,7 +147,7 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     if dataset.name not in allowed:
         raise DomainError(f"dataset = {dataset.name}: allowed are those of ten classes: {', '.join(allowed)}")
     require_choice("kind", kind, KINDS)
-    features, seed = SIZE.called("features").require(features), seeds.require_seed(seed)
+    features, seed = SIZE.called("features").require(features), SEED.require(seed)
     images = np.concatenate([dataset.train.inputs, dataset.test.inputs])
     labels = parity_labels(np.concatenate([dataset.train.labels, dataset.test.labels]))
     if not (images != images[:1]).any():

@@ -37,7 +37,7 @@ from localentropy.arguments import (
 )
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, activation_function, activation_moments, values_at_probes
-from localentropy.quantities import PATTERNS, SIZE
+from localentropy.quantities import PATTERNS, SEED, SIZE
 
 _BLOCK = 2**22  # entries of a block of patterns
 
@@ -78,7 +78,7 @@ class Instance:
     compact_patterns: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        seeds.require_seed(self.seed)
+        SEED.require(self.seed)
         patterns = frozen(require_patterns("patterns", self.patterns, ("P", "N")))
         labels = _kept_signs("labels", self.labels, len(patterns))
         self._keep(compact_patterns=patterns, labels=labels)

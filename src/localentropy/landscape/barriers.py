@@ -22,7 +22,7 @@ from localentropy.arguments import require_choice, require_function, require_rea
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, smallest_allowed
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import LEVEL, POINTS, PROPOSALS, SEED
+from localentropy.quantities import LEVEL, POINTS, PROPOSALS
 from localentropy.solvers.solution import check_instance
 
 ORDERS = ("random", "greedy")
@@ -276,7 +276,7 @@ def bent_path(
     """
     require_function("errors", errors)
     first, second = _ends(first, second)
-    points, proposals, seed = POINTS.require(points), PROPOSALS.require(proposals), SEED.require(seed)
+    points, proposals = POINTS.require(points), PROPOSALS.require(proposals)
     stream = seeds.generator(seed, "barriers/bend", weights=first.size)
     reach = float(np.linalg.norm(second - first)) / math.sqrt(first.size)
 
@@ -382,7 +382,6 @@ class _Flips:
 
 def _ranks(instance: Instance, seed: int) -> np.ndarray:
     """The place of each weight in a random order of all, [N]."""
-    seed = SEED.require(seed)
     check_instance(instance)
     return seeds.generator(seed, "barriers/order", N=instance.N, P=instance.P).permutation(instance.N)
 

@@ -8,9 +8,7 @@ import numpy as np
 
 from localentropy.numerics.compiled import FUSED, kernel
 from localentropy.numerics.gaussian_kernels import SQRT_TWO_OVER_PI, log
-from localentropy.solvers.committee.focusing_kernels import vote
-
-_BLOCK = 32  # patterns at once, as in `focusing_kernels`
+from localentropy.solvers.committee.focusing_kernels import BLOCK, vote
 
 
 @kernel(fastmath=FUSED)
@@ -36,13 +34,13 @@ def majority_derivatives(
         Whether the bound changed a Z: no majority of a pattern is above −steepest.
     """
     K, P = means.shape
-    t, density = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
-    plus, minus, decisive = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
-    before, after = np.zeros((K + 1, K + 1, _BLOCK)), np.zeros((K + 1, K + 1, _BLOCK))
-    total = np.zeros(_BLOCK)
+    t, density = np.zeros((K, BLOCK)), np.zeros((K, BLOCK))
+    plus, minus, decisive = np.zeros((K, BLOCK)), np.zeros((K, BLOCK)), np.zeros((K, BLOCK))
+    before, after = np.zeros((K + 1, K + 1, BLOCK)), np.zeros((K + 1, K + 1, BLOCK))
+    total = np.zeros(BLOCK)
     bounded = False
-    for start in range(0, P, _BLOCK):
-        here = min(_BLOCK, P - start)
+    for start in range(0, P, BLOCK):
+        here = min(BLOCK, P - start)
         for unit in range(K):
             for b in range(here):
                 t[unit, b] = means[unit, start + b] / math.sqrt(variances[unit, start + b])

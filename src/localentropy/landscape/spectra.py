@@ -21,7 +21,7 @@ from localentropy.arguments import require_function, require_reals, shown
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.numerics.waiting import counted, waited
-from localentropy.quantities import DRAWS, EIGENVALUES, LANCZOS, SEED, TOLERANCE, WIDTH_OF_BAND
+from localentropy.quantities import DRAWS, EIGENVALUES, LANCZOS, TOLERANCE, WIDTH_OF_BAND
 
 _SMALL = 20
 """Parameters up to which the matrix is made: the method for the largest eigenvalues would keep as many vectors."""
@@ -233,7 +233,7 @@ def trace(hessian: Hessian, *, draws: int = 100, seed: int) -> Trace:
     """
     _check(hessian)
     draws = DRAWS.require(draws)
-    stream = seeds.generator(SEED.require(seed), "spectra/trace", size=hessian.size)
+    stream = seeds.generator(seed, "spectra/trace", size=hessian.size)
     starts = np.cumsum((0, *hessian.sizes[:-1]))
     products = np.empty((draws, len(starts)))
     for draw in counted(range(draws), "trace"):
@@ -276,7 +276,7 @@ def spectral_density(hessian: Hessian, *, steps: int = 50, draws: int = 10, seed
     """
     _check(hessian)
     steps, draws = min(LANCZOS.require(steps), hessian.size), DRAWS.require(draws)
-    stream = seeds.generator(SEED.require(seed), "spectra/density", size=hessian.size)
+    stream = seeds.generator(seed, "spectra/density", size=hessian.size)
     values, weights = [], []
     for _ in counted(range(draws), "spectral_density"):
         diagonal, beside = _lanczos(hessian, stream.standard_normal(hessian.size), steps)

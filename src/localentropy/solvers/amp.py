@@ -40,7 +40,7 @@ from localentropy.solvers.binary.belief_propagation import BeliefSolution
 from localentropy.solvers.binary.message_kernels import count_errors
 from localentropy.solvers.binary.messages import satisfies, threshold_of
 from localentropy.solvers.generalized_amp import IndependentInputs, Inputs, MessagePassing
-from localentropy.solvers.solution import check_instance, check_run
+from localentropy.solvers.solution import check_instance
 
 
 def amp(
@@ -141,13 +141,13 @@ def _solve(
     tolerance: float,
     epsilon: float,
 ) -> BeliefSolution:
-    check_run(instance, seed)
+    check_instance(instance)
     damping, max_iterations, tolerance = _checked(damping, max_iterations, tolerance)
     epsilon = abs(EPSILON.require(epsilon))
     start = time.thread_time()
     threshold = threshold_of(instance, margin)
-    inputs, patterns = make(instance, threshold), instance.signed_patterns.astype(np.float32)
     m = seeds.generator(seed, "algorithm/amp", N=instance.N, P=instance.P).uniform(-epsilon, epsilon, instance.N)
+    inputs, patterns = make(instance, threshold), instance.signed_patterns.astype(np.float32)
     passing = MessagePassing(inputs, Binary(), np.arctanh(m), damping)
 
     def weights() -> np.ndarray:

@@ -25,7 +25,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.committee_teacher import CommitteeTeacher
 from localentropy.numerics.two_signs import TwoSigns
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import FIRST_FIELD, SEED, STEPS, TOLERANCE
+from localentropy.quantities import FIRST_FIELD, STEPS, TOLERANCE
 
 
 class UnitsChannel(Protocol):
@@ -129,8 +129,8 @@ def committee_amp(
             f"instance = {type(instance).__name__} object: allowed is a CommitteeTeacher, as committee_teacher of "
             "localentropy.instances.committee_teacher makes it"
         )
-    seed, epsilon = SEED.require(seed), FIRST_FIELD.require(epsilon)
-    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
+    epsilon, max_iterations = FIRST_FIELD.require(epsilon), STEPS.require(max_iterations)
+    tolerance = TOLERANCE.require(tolerance)
     start = time.thread_time()
     stream = seeds.generator(seed, "algorithm/committee_amp", n=instance.n, d=instance.d)
     means, residual, iterations = epsilon * stream.standard_normal((instance.d, 2)), np.inf, 0

@@ -33,7 +33,7 @@ from localentropy.instances.generalized_linear import GeneralizedLinear
 from localentropy.numerics.channels import Absolute, Channel, Sign
 from localentropy.numerics.priors import Prior
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import FIRST_FIELD, SEED, STEPS, TOLERANCE
+from localentropy.quantities import FIRST_FIELD, STEPS, TOLERANCE
 from localentropy.solvers.amp_kernels import amp_update, log_probability
 from localentropy.solvers.binary.messages import raised_damping
 
@@ -321,8 +321,8 @@ def generalized_amp(
             f"instance = {type(instance).__name__} object: allowed is a GeneralizedLinear, as generalized_linear of "
             "localentropy.instances.generalized_linear makes it"
         )
-    seed, epsilon = SEED.require(seed), FIRST_FIELD.require(epsilon)
-    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
+    epsilon, max_iterations = FIRST_FIELD.require(epsilon), STEPS.require(max_iterations)
+    tolerance = TOLERANCE.require(tolerance)
     start = time.thread_time()
     n, d = instance.inputs.shape
     field = epsilon * seeds.generator(seed, "algorithm/generalized_amp", n=n, d=d).standard_normal((d,))

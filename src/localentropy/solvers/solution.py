@@ -11,7 +11,7 @@ import numpy as np
 from localentropy.arguments import require_list
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.seeds import require_seed
+from localentropy.quantities import SEED
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +100,10 @@ class FocusingRecord:
         return cls(coupling, replicas, iterations.astype(np.int64), *others)
 
 
+STOPS = ("end", "first")
+"""Where a focusing protocol ends: after all its steps, or at the first solution."""
+
+
 def check_instance(instance: object) -> None:
     """Refuse what is not an instance.
 
@@ -151,26 +155,4 @@ def require_runs(function: str, instances: object, seeds: object) -> tuple[list[
     listed, roots = require_list("instances", instances), require_list("seeds", seeds)
     if len(roots) != len(listed):
         raise DomainError(f"{function} needs one seed for each instance, got {len(roots)} seeds for {len(listed)}")
-    return listed, [require_seed(seed) for seed in roots]
-
-
-def check_run(instance: object, seed: object) -> None:
-    """Refuse what is not an instance, or a seed that is not an integer.
-
-    Args:
-        instance: what was passed.
-        seed: what was passed.
-
-    Raises:
-        DomainError: says which.
-
-    Example:
-        >>> from localentropy.instances import random_patterns
-        >>> from localentropy.solvers.solution import check_run
-        >>> check_run(random_patterns(N=101, P=30, seed=0), seed=0.5)
-        Traceback (most recent call last):
-            ...
-        localentropy.errors.DomainError: seed = 0.5 is not an integer
-    """
-    check_instance(instance)
-    require_seed(seed)
+    return listed, [SEED.require(seed) for seed in roots]

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from localentropy.solvers.binary.annealing_kernels import lattice_sweeps, real_s
 from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.energies import ENERGIES, energy_table
 from localentropy.solvers.binary.energy_kernels import energy_sweeps
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import Solution, check_instance
 
 _CHUNK = 64  # sweeps in one call of a kernel; between two calls the run can be interrupted
 
@@ -82,19 +84,18 @@ def anneal(
         >>> solvers.anneal(random_patterns(N=101, P=30, seed=0), seed=0).solved
         True
     """
+    check_instance(instance)
     beta_start, beta_step = BETA_START.require(beta_start), BETA_STEP.require(beta_step)
     sweeps = SWEEPS.require(sweeps)
     require_choice("energy", energy, ENERGIES)
     require_flag("stop_at_first", stop_at_first)
     betas = beta_start + np.arange(sweeps) * beta_step
     after = 0 if stop_at_first else sweeps
-    if energy == "errors":
-        return _descend("anneal", instance, margin, seed, betas, sweeper, sweeps, after)
-
-    def dynamics(instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
-        return energy_sweeper(instance, margin, weights, stream, energy, gamma)
-
-    return _descend("anneal", instance, margin, seed, betas, dynamics, sweeps, after)
+    dynamics = partial(sweeper, instance, margin)
+    if energy != "errors":
+        dynamics = partial(energy_sweeper, instance, margin, energy=energy, gamma=gamma)
+    error = partial(instance.train_error, margin=margin)
+    return run_chain("anneal", "anneal", instance, seed, betas, dynamics, error, sweeps, after)
 
 
 def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000, sweeps_after: int = 0) -> Solution:
@@ -123,32 +124,62 @@ def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 10
         >>> solvers.mct0(random_patterns(N=201, P=40, seed=0), seed=0).solved
         True
     """
+    check_instance(instance)
     sweeps, sweeps_after = SWEEPS.require(sweeps), SWEEPS_AFTER.require(sweeps_after)
     betas = np.full(sweeps + sweeps_after, np.inf)
-    return _descend("mct0", instance, margin, seed, betas, sweeper, sweeps, sweeps_after)
+    dynamics, error = partial(sweeper, instance, margin), partial(instance.train_error, margin=margin)
+    return run_chain("mct0", "mct0", instance, seed, betas, dynamics, error, sweeps, sweeps_after)
 
 
-def _descend(
+def run_chain(
     name: str,
+    algorithm: str,
     instance: Instance,
-    margin: float,
     seed: int,
     betas: np.ndarray,
-    dynamics: Callable[[Instance, float, np.ndarray, np.ndarray], Sweeps],
+    dynamics: Callable[[np.ndarray, np.ndarray], Sweeps],
+    error: Callable[[np.ndarray], Any],
     sweeps: int,
     after: int = 0,
 ) -> Solution:
-    """A run of at most `sweeps` to its first solution, and of `after` from there on, as far as there are βs."""
-    check_run(instance, seed)
+    """A run of at most `sweeps` to its first solution, and of `after` from there on, as far as there are βs.
+
+    Args:
+        name: of the loop, for the lines that say how far it is.
+        algorithm: name of the random streams of the initial weights and of the moves.
+        instance: the problem.
+        seed: root seed.
+        betas: β of each sweep.
+        dynamics: the sweeps from given weights on, with the random words of a stream, see `sweeper`.
+        error: fraction of errors of given weights.
+        sweeps: most sweeps to the first solution.
+        after: sweeps from there on.
+
+    Returns:
+        Iterations are sweeps.
+
+    Raises:
+        DomainError: a seed that is no integer, and what `dynamics` and `error` raise.
+
+    Example:
+        >>> from functools import partial
+        >>> import numpy as np
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.anneal import run_chain, sweeper
+        >>> instance, betas = random_patterns(N=101, P=30, seed=0), np.full(100, 5.0)
+        >>> dynamics = partial(sweeper, instance, 0.0)
+        >>> run_chain("cold", "cold", instance, 0, betas, dynamics, instance.train_error, 100).solved
+        True
+    """
     started = time.thread_time()
-    initial = seeds.generator(seed, f"algorithm/{name}")
+    initial = seeds.generator(seed, f"algorithm/{algorithm}")
     weights = 2 * initial.integers(0, 2, instance.N, dtype=np.int8) - 1
-    stream = word_stream(seed, f"algorithm/{name}/moves")
+    stream = word_stream(seed, f"algorithm/{algorithm}/moves")
     errors = np.zeros(len(betas) + 1, np.int64)
-    errors[0] = round(float(instance.train_error(weights, margin)) * instance.P)
+    errors[0] = round(float(error(weights)) * instance.P)
     done, first = 0, weights.copy() if errors[0] == 0 else None
     last = sweeps if first is None else after
-    run = dynamics(instance, margin, weights, stream)
+    run = dynamics(weights, stream)
     # The chunk with the first solution may be shorter.
     for _ in counted(range(-(-len(betas) // _CHUNK) + 1), name):
         if done >= last:
@@ -162,7 +193,7 @@ def _descend(
             first, last = weights.copy(), min(len(betas), done + after)
     return Solution(
         weights=weights,
-        solved=instance.train_error(weights, margin) == 0.0,
+        solved=error(weights) == 0.0,
         iterations=done,
         train_errors=errors[: done + 1] / instance.P,
         cpu_seconds=time.thread_time() - started,

@@ -21,7 +21,7 @@ from localentropy.instances.perceptron import Instance
 from localentropy.numerics.waiting import counted
 from localentropy.quantities import STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update, satisfies
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import Solution, check_instance
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,7 +87,7 @@ def belief_propagation(
         >>> round(counted.entropy, 4), counted.converged
         (0.329, True)
     """
-    check_run(instance, seed)
+    check_instance(instance)
     max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
     how = Update(update, order, damping, adaptive)
     start = time.thread_time()

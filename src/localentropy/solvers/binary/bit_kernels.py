@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -51,3 +52,9 @@ def high_index(word: np.uint64, size: np.uint64) -> np.uint64:
 def low_half(word: np.uint64) -> np.uint64:
     """The lower half of a random word, uniform below 2³²."""
     return word & _LOW_32
+
+
+@subroutine
+def accepts(word: np.uint64, exponent: float) -> bool:
+    """Whether the lower half of a random word is below floor(2³² exp(−exponent)), which is 0 above 32 ln 2 = 22.2."""
+    return exponent < 23.0 and low_half(word) < np.uint64(4294967296.0 * math.exp(-exponent))

@@ -17,7 +17,7 @@ from localentropy.quantities import COUPLINGS, STEPS, TOLERANCE
 from localentropy.solvers.binary.committee_messages import CommitteeMessages
 from localentropy.solvers.binary.focusing_bp import protocol_values
 from localentropy.solvers.saved import Saved
-from localentropy.solvers.solution import FocusingRecord, Solution
+from localentropy.solvers.solution import STOPS, FocusingRecord, Solution
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,7 +94,7 @@ def binary_committee_focusing_bp(
     """
     clock = time.thread_time()
     max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
-    require_choice("stop", stop, ("end", "first"))
+    require_choice("stop", stop, STOPS)
     couplings, ys = protocol_values(protocol, steps, replicas, exponent, cap)
     last = len(ys) if until is None else COUPLINGS.called("until").within(high=len(ys)).require(until)
     messages = CommitteeMessages(instance, sums, damping, seed, "binary_committee_focusing_bp", epsilon)

@@ -12,9 +12,8 @@ from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, FullCommittee, check_committee
 from localentropy.instances.perceptron import Instance
 from localentropy.quantities import EPSILON, FIELD
-from localentropy.seeds import require_seed
 from localentropy.solvers.binary.committee_kernels import update_messages
-from localentropy.solvers.binary.messages import Messages, Update
+from localentropy.solvers.binary.messages import Messages, Update, bethe
 from localentropy.solvers.committee.kernels import count_errors
 
 SUMS = ("gaussian", "exact")
@@ -58,7 +57,7 @@ class CommitteeMessages(Messages):
             )
         self._exact = require_choice("sums", sums, SUMS) == "exact"
         self._machine, self._shape = instance, (K, n)
-        generator = seeds.generator(require_seed(seed), f"algorithm/{algorithm}", K=K, N=K * n, P=instance.P)
+        generator = seeds.generator(seed, f"algorithm/{algorithm}", K=K, N=K * n, P=instance.P)
         if isinstance(instance, FullCommittee):
             if K > 1 and EPSILON.require(epsilon) == 0:
                 raise DomainError("epsilon = 0: it must tell the units of a fully connected machine apart")
@@ -101,10 +100,7 @@ class CommitteeMessages(Messages):
 
     def free_entropy(self) -> float:
         """Bethe free entropy per weight, nats, as in `Messages`."""
-        patterns = self._update(damping=1.0)
-        weights = np.logaddexp(self.total, -self.total)
-        edges = weights - np.logaddexp(self.total - self.fields, self.fields - self.total)
-        return float(patterns + weights.sum() - edges.sum()) / len(self.total)
+        return bethe(self._update(damping=1.0), self.fields, self.total)
 
     def _update(self, damping: float) -> float:
         volume: float = update_messages(

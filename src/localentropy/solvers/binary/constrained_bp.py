@@ -26,14 +26,16 @@ from localentropy.quantities import (
     FIELD,
     REINFORCED,
     REPLICAS_OF_MESSAGES,
+    SEED,
     STEPS,
     TOLERANCE,
 )
 from localentropy.solvers.binary.constraints import allowed_sums, require_lattice
 from localentropy.solvers.binary.focusing_bp import protocol_values
 from localentropy.solvers.binary.message_kernels import update_weights
+from localentropy.solvers.binary.messages import bethe
 from localentropy.solvers.saved import Saved
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import Solution, check_instance
 from localentropy.theory.energies import Steps
 
 _SMALLEST = 1e-300
@@ -104,7 +106,8 @@ def constrained_bp(
         >>> constrained_bp(instance, Band(1.0), seed=0, reinforcement=0.01).solved
         True
     """
-    check_run(instance, seed)
+    check_instance(instance)
+    SEED.require(seed)
     require_lattice(instance)
     reinforcement, damping = REINFORCED.require(reinforcement), DAMPING.require(damping)
     coupling, replicas = COUPLING.within(low=0.0).require(coupling), REPLICAS_OF_MESSAGES.require(replicas)
@@ -246,7 +249,4 @@ def _entropy(patterns: np.ndarray, messages: np.ndarray, total: np.ndarray, inte
     """Bethe entropy, nats per weight (margins, supplement II.3)."""
     means = np.tanh(total - messages)
     centre, deviation = (patterns * means).sum(1), np.sqrt(np.maximum((1 - means**2).sum(1), 1e-15))
-
-    weights = np.logaddexp(total, -total)
-    edges = weights - np.logaddexp(total - messages, messages - total)
-    return float((np.log(_probability(centre, deviation, intervals)).sum() + weights.sum() - edges.sum()) / len(total))
+    return bethe(float(np.log(_probability(centre, deviation, intervals)).sum()), messages, total)

@@ -5,16 +5,12 @@ The chain is that of `energy_kernels`, with the same random words. Each attempt 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from localentropy.numerics.compiled import kernel
-from localentropy.solvers.binary.bit_kernels import high_index, low_half, random_word
+from localentropy.solvers.binary.bit_kernels import accepts, high_index, random_word
 
 _ONE = np.uint64(1)
-_NEVER = 23.0
-"""Above 32 ln 2 = 22.2 no word is below the threshold."""
 
 
 @kernel
@@ -54,8 +50,7 @@ def table_sweeps(
             change = 0
             for mu in range(places.size):
                 change += table[places[mu] - weights[i] * patterns[i, mu]] - table[places[mu]]
-            exponent = betas[sweep] * change
-            if change <= 0 or (exponent < _NEVER and low_half(word) < np.uint64(4294967296.0 * math.exp(-exponent))):
+            if change <= 0 or accepts(word, betas[sweep] * change):
                 left = 0
                 for mu in range(places.size):
                     places[mu] -= weights[i] * patterns[i, mu]

@@ -8,23 +8,20 @@ is allowed if the stability s/√N has energy 0. At an edge it is allowed if it 
 from __future__ import annotations
 
 import math
-import time
+from functools import partial
 
 import numpy as np
 
-from localentropy import seeds
 from localentropy.arguments import require_choice, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd
-from localentropy.numerics.waiting import counted
 from localentropy.quantities import BETA_START, BETA_STEP, SWEEPS
-from localentropy.solvers.binary.bit_kernels import word_stream
+from localentropy.solvers.binary.anneal import Sweeps, run_chain
 from localentropy.solvers.binary.constraint_kernels import table_sweeps
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import Solution, check_instance
 from localentropy.theory.energies import Steps, step_levels
 
 ENERGIES = ("errors", "linear")
-_CHUNK = 64  # sweeps in one call of the kernel; between two calls the run can be interrupted
 _ROUNDING = 1e-9
 """An edge that was computed as (integer)/√N must not move to the next sum."""
 
@@ -129,7 +126,7 @@ def anneal_constrained(
         >>> anneal_constrained(random_patterns(N=201, P=100, seed=0), Band(1.0), seed=0).solved
         True
     """
-    check_run(instance, seed)
+    check_instance(instance)
     require_lattice(instance)
     betas = BETA_START.require(beta_start) + np.arange(SWEEPS.require(sweeps)) * BETA_STEP.require(beta_step)
     allowed = allowed_sums(constraint, instance.N)
@@ -138,26 +135,18 @@ def anneal_constrained(
         table = (~allowed).astype(np.int64)
     else:
         table = np.abs(places[:, None] - np.flatnonzero(allowed)).min(1)
-    started = time.thread_time()
-    weights = 2 * seeds.generator(seed, "algorithm/anneal").integers(0, 2, instance.N, dtype=np.int8) - 1
-    stream = word_stream(seed, "algorithm/anneal/moves")
-    patterns = np.ascontiguousarray(instance.signed_patterns.T)
-    here = (instance.sums(weights).astype(np.int64) + instance.N) // 2
-    errors = np.empty(len(betas) + 1, np.int64)
-    errors[0] = (~allowed[here]).sum()
-    done = 0
-    for start in counted(range(0, len(betas), _CHUNK), "anneal_constrained"):
-        if not errors[done]:
-            break
-        chunk = slice(start, start + _CHUNK)
-        done += table_sweeps(patterns, table, ~allowed, here, weights, stream, betas[chunk], errors[1:][chunk])
-    return Solution(
-        weights=weights,
-        solved=constraint_error(instance, constraint, weights) == 0.0,
-        iterations=done,
-        train_errors=errors[: done + 1] / instance.P,
-        cpu_seconds=time.thread_time() - started,
-    )
+
+    def dynamics(weights: np.ndarray, stream: np.ndarray) -> Sweeps:
+        patterns = np.ascontiguousarray(instance.signed_patterns.T)
+        here = (instance.sums(weights).astype(np.int64) + instance.N) // 2
+
+        def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
+            return table_sweeps(patterns, table, ~allowed, here, weights, stream, betas, errors)  # type: ignore[no-any-return]
+
+        return run
+
+    error = partial(constraint_error, instance, constraint)
+    return run_chain("anneal_constrained", "anneal", instance, seed, betas, dynamics, error, len(betas))
 
 
 def require_lattice(instance: Instance) -> None:

@@ -7,16 +7,12 @@ or u < floor(2³² exp(−β d)).
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from localentropy.numerics.compiled import kernel
-from localentropy.solvers.binary.bit_kernels import high_index, low_half, random_word
+from localentropy.solvers.binary.bit_kernels import accepts, high_index, random_word
 
 _ONE = np.uint64(1)
-_NEVER = 23.0
-"""Above 32 ln 2 = 22.2 no word is below the threshold."""
 
 
 @kernel
@@ -82,10 +78,7 @@ def energy_sweeps(
             for mu in range(sums.size):
                 part = np.int32(part + (odd_here[mu] & np.int32(masks[i, mu])))
             twice_change = even_total + weights[i] * (2 * np.int64(part) - odd_total)
-            exponent = half_beta * twice_change
-            if twice_change <= 0 or (
-                exponent < _NEVER and low_half(word) < np.uint64(4294967296.0 * math.exp(-exponent))
-            ):
+            if twice_change <= 0 or accepts(word, half_beta * twice_change):
                 # Three loops, because one would not be compiled to vector instructions.
                 step = np.int32(weights[i])
                 errors_left = np.int32(0)

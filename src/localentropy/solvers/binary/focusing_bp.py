@@ -18,7 +18,7 @@ from localentropy.arguments import (
 from localentropy.instances.perceptron import Instance
 from localentropy.quantities import CAP, COUPLINGS, EXPONENT, REPLICAS_OF_MESSAGES, STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update
-from localentropy.solvers.solution import FocusingRecord, Solution, check_run
+from localentropy.solvers.solution import STOPS, FocusingRecord, Solution, check_instance
 
 PROTOCOLS = ("fixed_replicas", "pseudo_reinforcement")
 
@@ -137,9 +137,9 @@ def focusing_bp(
         >>> solvers.focusing_bp(random_patterns(N=501, P=250, seed=0), seed=0).solved
         True
     """
-    check_run(instance, seed)
+    check_instance(instance)
     max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
-    require_choice("stop", stop, ("end", "first"))
+    require_choice("stop", stop, STOPS)
     how = Update(update, order, damping, adaptive)
     couplings, ys = protocol_values(protocol, steps, replicas, exponent, cap)
     start = time.thread_time()

@@ -218,6 +218,28 @@ class Messages:
         return self.free_entropy() - float(self.external @ self.magnetizations) / len(self.total)
 
 
+def bethe(patterns: float, fields: np.ndarray, total: np.ndarray) -> float:
+    """Bethe free entropy per weight, nats: the terms of patterns and weights, less those of the edges.
+
+    Args:
+        patterns: sum of the terms of the patterns.
+        fields: of the edges, [P, N].
+        total: all fields on each weight, [N].
+
+    Returns:
+        One number.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.solvers.binary.messages import bethe
+        >>> round(bethe(0.0, np.zeros((2, 3)), np.zeros(3)), 6)  # ln 2: all weights count
+        0.693147
+    """
+    weights = np.logaddexp(total, -total)
+    edges = weights - np.logaddexp(total - fields, fields - total)
+    return float(patterns + weights.sum() - edges.sum()) / len(total)
+
+
 def raised_damping(damping: float | np.ndarray, product: float | np.ndarray, squares: float | np.ndarray) -> Any:
     """The damping after two updates that changed the means by δ and δ': (1 + damping)/2 if they alternate.
 

@@ -16,7 +16,7 @@ from localentropy.numerics.waiting import waited
 from localentropy.quantities import REINFORCEMENT, THETA
 from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import Solution, check_instance
 
 
 def sbpi(
@@ -58,7 +58,7 @@ def sbpi(
         >>> solvers.sbpi(random_patterns(N=501, P=250, seed=0), seed=0).solved
         True
     """
-    check_run(instance, seed)
+    check_instance(instance)
     _check(instance, theta, reinforcement, passes)
     theta, passes = int(theta), int(passes)
     least = smallest_allowed(margin, instance.N)

@@ -16,7 +16,6 @@ from localentropy.quantities import (
     EPOCHS,
     RATE_OF_RULE,
     REPLICAS_OF_RULE,
-    SEED,
     SPREAD_OF_REPLICAS,
 )
 from localentropy.solvers.committee.kernels import count_errors
@@ -76,7 +75,7 @@ def committee_entropic_least_action(
         True
     """
     check_committee(instance)
-    seed, learning_rate = SEED.require(seed), RATE_OF_RULE.require(learning_rate)
+    learning_rate = RATE_OF_RULE.require(learning_rate)
     coupling, coupling_growth = COUPLING.require(coupling), COUPLING_GROWTH.require(coupling_growth)
     replicas, tolerance = REPLICAS_OF_RULE.require(replicas), SPREAD_OF_REPLICAS.require(tolerance)
     batch, epochs = min(BATCH.require(batch), instance.P), EPOCHS.require(epochs)

@@ -31,7 +31,7 @@ from localentropy.quantities import (
 )
 from localentropy.solvers.committee.focusing_kernels import update_weights
 from localentropy.solvers.committee.messages import Messages
-from localentropy.solvers.solution import FocusingRecord, Solution
+from localentropy.solvers.solution import STOPS, FocusingRecord, Solution
 
 RESTART_DAMPING = 0.8
 FIRST_SPREAD = 0.1
@@ -125,7 +125,7 @@ def committee_focusing_bp(
         )
     replicas = REPLICAS_OF_MESSAGES.require(replicas)
     damping, tolerance = DAMPING.require(damping), TOLERANCE.require(tolerance)
-    require_choice("stop", stop, ("end", "first"))
+    require_choice("stop", stop, STOPS)
     clock = time.thread_time()
     messages = Messages(instance, _first_means(instance, seed))
     errors = [messages.errors()]

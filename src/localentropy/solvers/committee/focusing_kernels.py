@@ -13,7 +13,7 @@ from localentropy.numerics.compiled import FUSED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, log
 from localentropy.solvers.committee.kernels import add_all, preactivations
 
-_BLOCK = 32  # patterns at once: their majority nodes stay in the fastest cache and fill vector instructions
+BLOCK = 32  # patterns at once: their majority nodes stay in the fastest cache and fill vector instructions
 
 
 @subroutine(fastmath=FUSED)
@@ -148,27 +148,27 @@ def update_patterns(
     P = patterns.shape[0]
     K, size = means.shape
     scale = 1.0 / math.sqrt(size)
-    x, tail = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
-    plus, minus, decisive = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
-    before, after = np.zeros((K + 1, K + 1, _BLOCK)), np.zeros((K + 1, K + 1, _BLOCK))
-    total, sums, factors, rows = np.zeros(_BLOCK), np.zeros(K), np.zeros((_BLOCK, K)), np.arange(P)
+    x, tail = np.zeros((K, BLOCK)), np.zeros((K, BLOCK))
+    plus, minus, decisive = np.zeros((K, BLOCK)), np.zeros((K, BLOCK)), np.zeros((K, BLOCK))
+    before, after = np.zeros((K + 1, K + 1, BLOCK)), np.zeros((K + 1, K + 1, BLOCK))
+    total, sums, factors, rows = np.zeros(BLOCK), np.zeros(K), np.zeros((BLOCK, K)), np.arange(P)
     fields[:] = 0.0
     precisions[:] = 0.0
     free_entropy = 0.0
-    for start in range(0, P, _BLOCK):
-        here = min(_BLOCK, P - start)
+    for start in range(0, P, BLOCK):
+        here = min(BLOCK, P - start)
         for b in range(here):
             preactivations(patterns[start + b], means, sums)
             for unit in range(K):
                 x[unit, b] = scale * sums[unit] - variances[unit] * slopes[start + b, unit]
         for unit in range(K):
             root = math.sqrt(variances[unit])
-            for b in range(_BLOCK):
+            for b in range(BLOCK):
                 x[unit, b] /= root
         vote(x, steepest, tail, plus, minus, before, after, decisive, total)
         for unit in range(K):
             root = math.sqrt(variances[unit])
-            for b in range(_BLOCK):
+            for b in range(BLOCK):
                 g = 0.5 * SQRT_TWO_OVER_PI * tail[unit, b] * decisive[unit, b] / (root * total[b])
                 plus[unit, b] = g
                 minus[unit, b] = g * (g + x[unit, b] / root)

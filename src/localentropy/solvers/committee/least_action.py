@@ -7,7 +7,7 @@ import time
 from localentropy.arguments import require_flag
 from localentropy.instances.committee import Committee, check_committee
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import BATCH, EPOCHS, RATE_OF_RULE, SEED
+from localentropy.quantities import BATCH, EPOCHS, RATE_OF_RULE
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import epoch
 from localentropy.solvers.committee.runs import random_start, solution
@@ -60,8 +60,7 @@ def committee_least_action(
         True
     """
     check_committee(instance)
-    seed, learning_rate = SEED.require(seed), RATE_OF_RULE.require(learning_rate)
-    renormalise = require_flag("renormalise", renormalise)
+    learning_rate, renormalise = RATE_OF_RULE.require(learning_rate), require_flag("renormalise", renormalise)
     batch, epochs = min(BATCH.require(batch), instance.P), EPOCHS.require(epochs)
     clock = time.thread_time()
     (weights,), stream = random_start(instance, seed, "committee_least_action")
