@@ -78,9 +78,9 @@ RUNS = pd.DataFrame({"alpha": [1.0, 1.0, np.nan], "solved": [1.0, 0.0, 1.0]})
     [
         (
             lambda: first_solved(pd.Series([1.0, 1.5])),
-            "fractions: 1.5 is among them, allowed are fractions from 0 to 1",
+            r"fractions = 1.5 is out of range: allowed are \[0, 1\]",
         ),
-        (lambda: last_solved(pd.Series([1.0, -0.5])), "fractions: -0.5 is among them"),
+        (lambda: last_solved(pd.Series([1.0, -0.5])), "fractions = -0.5 is out of range"),
         (
             lambda: first_solved(pd.Series([1.0, 0.5], index=[2.0, 2.0])),
             r"abscissa: \[2.0, 2.0\], allowed are different",

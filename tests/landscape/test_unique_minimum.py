@@ -124,5 +124,5 @@ def test_signs_and_single_weights_are_refused() -> None:
         unique_minimum(generalized_linear(8, 4, 0))
     with pytest.raises(DomainError, match="d = 1 is out of range"):
         unique_minimum(problem(3, 1, 0))
-    with pytest.raises(DomainError, match="instance is a list"):
+    with pytest.raises(DomainError, match="instance = list object"):
         unique_minimum([1.0])  # type: ignore[arg-type]

@@ -79,11 +79,11 @@ def deviations(
         [0.02]
     """
     require_columns("table", table, [*POINT, "sample", "quantity", "value", *by])
-    require_columns("theory", theory, ["D", "N", "margin", *by, column])
     keys = ["D", "N", "margin", *by]
+    values = _theory(theory, keys, column)
     rows = _runs(table, quantity)
     rows = rows[(rows["is_solved"] == 1) & (rows["solved"] >= MOST_SOLVED)]
-    joined = rows.merge(theory[[*keys, column]].drop_duplicates(keys).rename(columns={column: "theory"}), on=keys)
+    joined = rows.merge(values, on=keys)
     return joined.assign(deviation=joined["value"] - joined["theory"])[
         [*keys, "inv_alpha", "sample", "deviation", "theory"]
     ]
@@ -180,11 +180,14 @@ def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tup
         [[2.0, 1.98]]
     """
     require_columns("points", points, ["D", "N", "margin", *by, "y", "y_err", "n", "solved"])
-    require_columns("theory", theory, ["D", "N", "margin", *by, column])
     keys = ["D", "N", "margin", *by]
-    # Solvers that share a size share its theory: one row for each.
-    values = theory[[*keys, column]].rename(columns={column: "theory"}).drop_duplicates(keys)
-    return scored(points.merge(values, on=keys, how="left"))
+    return scored(points.merge(_theory(theory, keys, column), on=keys, how="left"))
+
+
+def _theory(table: pd.DataFrame, keys: list[str], column: str) -> pd.DataFrame:
+    """The values of a column, called theory: one row for each place, as solvers that share a size share its theory."""
+    require_columns("theory", table, [*keys, column])
+    return table[[*keys, column]].drop_duplicates(keys).rename(columns={column: "theory"})
 
 
 def scored(points: pd.DataFrame) -> pd.DataFrame:

@@ -259,9 +259,7 @@ def _require_places(name: str, values: Any) -> None:
 def _require_shares(name: str, values: Any, missing: bool = False) -> None:
     """Refuse fractions outside [0, 1]."""
     shares = require_reals(name, values, ("points",), missing=missing)
-    wrong = (shares < 0.0) | (shares > 1.0)
-    if wrong.any():
-        raise DomainError(f"{name}: {shares[wrong][0]:g} is among them, allowed are fractions from 0 to 1")
+    SHARE.called(name).require_all(np.nan_to_num(shares))
 
 
 def typical_line(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:

@@ -73,7 +73,7 @@ class TwoClasses(ClassifierMixin, BaseEstimator):
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31)
         self.classes_ = classes
-        self.solution_ = self._solve(self._problem(self._inputs(table), 2.0 * codes - 1.0), int(seed))
+        self.solution_ = self._solve(self._problem(table, 2.0 * codes - 1.0), int(seed))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -86,9 +86,9 @@ class TwoClasses(ClassifierMixin, BaseEstimator):
             ValueError: tables that scikit-learn refuses, or with another number of inputs.
         """
         check_is_fitted(self)
-        inputs = self._inputs(validate_data(self, X, reset=False))
+        table = validate_data(self, X, reset=False)
         # With labels of 1 stabilities are fields.
-        return self._fields(self._problem(inputs, np.ones(len(inputs))))
+        return self._fields(self._problem(table, np.ones(len(table))))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each sample: [n_samples].
@@ -104,44 +104,24 @@ class TwoClasses(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _inputs(self, table: np.ndarray) -> np.ndarray:
-        """Patterns: ±1 where there are thresholds, and constant inputs behind the others."""
+    def _problem(self, table: np.ndarray, labels: np.ndarray) -> Any:
+        """The training set: ±1 patterns where there are thresholds, and constant inputs behind the others."""
         inputs = table if self.thresholds_ is None else np.where(table > self.thresholds_, 1, -1)
         constants = self._constants(table.shape[1]) if require_flag("fit_intercept", self.fit_intercept) else 0
-        return np.hstack([inputs, np.ones((len(table), constants))]).astype(np.float32)
+        patterns = np.hstack([inputs, np.ones((len(table), constants))]).astype(np.float32)
+        # Its random streams are not used.
+        return self._machine(Instance(patterns=patterns, labels=labels, seed=0))
 
     def _constants(self, inputs: int) -> int:
         """Number of inputs that are always 1, whose weights are the intercept."""
         raise NotImplementedError
 
-    def _problem(self, patterns: np.ndarray, labels: np.ndarray) -> Any:
-        """The training set of the solver."""
-        raise NotImplementedError
+    def _machine(self, data: Instance) -> Any:
+        """What the solver takes."""
+        return data
 
     def _solve(self, problem: Any, seed: int) -> Solution:
         raise NotImplementedError
 
     def _fields(self, problem: Any) -> np.ndarray:
         raise NotImplementedError
-
-
-def training_set(patterns: np.ndarray, labels: np.ndarray) -> Instance:
-    """Patterns and ±1 labels as an instance. Its random streams are not used.
-
-    Args:
-        patterns: ±1 or real, [P, N].
-        labels: ±1, [P].
-
-    Returns:
-        The instance.
-
-    Raises:
-        DomainError: arrays of other shapes, or other numbers than `Instance` takes.
-
-    Example:
-        >>> import numpy as np
-        >>> from localentropy.estimators.classifier import training_set
-        >>> training_set(np.array([[1, 1, -1], [1, -1, -1]]), np.array([1, -1])).N
-        3
-    """
-    return Instance(patterns=patterns, labels=labels, seed=0)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from localentropy.arguments import require_choice
-from localentropy.estimators.classifier import TwoClasses, training_set
+from localentropy.estimators.classifier import TwoClasses
 from localentropy.instances.committee import Committee, FullCommittee, TreeCommittee
+from localentropy.instances.perceptron import Instance
 from localentropy.quantities import UNITS
 from localentropy.solvers.solution import Solution
 
@@ -77,9 +78,9 @@ class CommitteeClassifier(TwoClasses):
         size = max(2, inputs // K + 1)  # of a unit
         return size * K - inputs
 
-    def _problem(self, patterns: np.ndarray, labels: np.ndarray) -> Committee:
+    def _machine(self, data: Instance) -> Committee:
         machine = ARCHITECTURES[require_choice("architecture", self.architecture, ARCHITECTURES)]
-        return machine(training_set(patterns, labels), self.units)
+        return machine(data, self.units)
 
     def _solve(self, problem: Committee, seed: int) -> Solution:
         require_choice("solver", self.solver, SOLVERS)

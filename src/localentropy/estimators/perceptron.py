@@ -9,7 +9,7 @@ import numpy as np
 
 from localentropy import solvers
 from localentropy.arguments import require_choice
-from localentropy.estimators.classifier import TwoClasses, training_set
+from localentropy.estimators.classifier import TwoClasses
 from localentropy.instances.perceptron import Instance
 from localentropy.solvers.solution import Solution
 
@@ -58,9 +58,6 @@ class BinaryPerceptronClassifier(TwoClasses):
 
     def _constants(self, inputs: int) -> int:
         return 1 + inputs % 2
-
-    def _problem(self, patterns: np.ndarray, labels: np.ndarray) -> Instance:
-        return training_set(patterns, labels)
 
     def _solve(self, problem: Instance, seed: int) -> Solution:
         solve = getattr(solvers, require_choice("solver", self.solver, solvers.MODULES))

@@ -121,6 +121,33 @@ class GeneralizedLinear:
         return require_reals("weights", weights, self.teacher.shape)
 
 
+def check_problem(instance: object, channel: Channel | None = None) -> None:
+    """Refuse what is no generalized linear problem, or one of another channel.
+
+    Args:
+        instance: what was passed.
+        channel: the only one allowed, if any is.
+
+    Raises:
+        DomainError: says which.
+
+    Example:
+        >>> from localentropy.instances.generalized_linear import check_problem, generalized_linear
+        >>> from localentropy.numerics.channels import Absolute
+        >>> check_problem(generalized_linear(n=20, d=10, seed=0), Absolute())
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: channel = Sign(): allowed is Absolute()
+    """
+    if not isinstance(instance, GeneralizedLinear):
+        raise DomainError(
+            f"instance = {type(instance).__name__} object: allowed is a GeneralizedLinear, as generalized_linear of "
+            "localentropy.instances.generalized_linear makes it"
+        )
+    if channel is not None and instance.channel != channel:
+        raise DomainError(f"channel = {instance.channel}: allowed is {channel}")
+
+
 def generalized_linear(
     n: int, d: int, seed: int, *, prior: str | Prior = "gaussian", channel: str | Channel = "sign"
 ) -> GeneralizedLinear:

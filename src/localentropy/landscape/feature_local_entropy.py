@@ -79,8 +79,7 @@ def feature_local_entropy(
         entropy = float(passing.free_entropy()) + math.log(2.0) if converged else math.nan
         distance = 0.5 * (1.0 - float(reference @ passing.means) / instance.N)
         rows.append((distance, entropy, passing.gamma, converged, residual, iterations))
-    reached, entropies, fields, done, residuals, updates = np.array(rows, dtype=float).reshape(-1, 6).T
-    return LocalEntropy(reached, entropies, fields, done == 1, residuals, updates.astype(int))
+    return LocalEntropy.of(rows)
 
 
 class _AtDistance(MessagePassing):

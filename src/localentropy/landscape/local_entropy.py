@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.waiting import counted
 from localentropy.quantities import DISTANCE, FIELD, OVERLAP_OF_MEANS, STEPS, TOLERANCE
-from localentropy.solvers.binary.messages import Messages, Update, satisfies
+from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import check_instance
 
 
@@ -43,6 +44,12 @@ class LocalEntropy:
     converged: np.ndarray
     residual: np.ndarray
     iterations: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray | Sequence[Sequence[float]]) -> Self:
+        """The curve of points that have these six numbers each."""
+        distance, entropy, field, converged, residual, iterations = np.array(rows, dtype=float).reshape(-1, 6).T
+        return cls(distance, entropy, field, converged == 1, residual, iterations.astype(int))
 
 
 def local_entropy(
@@ -119,13 +126,11 @@ def local_entropy(
             # The first update only puts the new field on the old messages.
             residual = change if iterations else np.inf
             iterations += 1
-        allowed = not messages.saturated and satisfies(instance, messages.magnetizations, messages.threshold)
-        converged = residual < tolerance and bool(allowed)
+        converged = residual < tolerance and messages.consistent(instance)
         distance = 0.5 * (1.0 - float(reference @ messages.magnetizations) / instance.N)
         entropy = messages.entropy() if converged else np.nan
         rows[point] = distance, entropy, gamma, converged, residual, iterations
-    columns = rows.T
-    return LocalEntropy(columns[0], columns[1], columns[2], columns[3] == 1, columns[4], columns[5].astype(int))
+    return LocalEntropy.of(rows)
 
 
 def field_for_overlap(own: np.ndarray, overlap: float) -> float:

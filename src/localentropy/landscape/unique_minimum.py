@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, null_space
 
 from localentropy.arguments import require_memory
 from localentropy.errors import ConvergenceError, DomainError
-from localentropy.instances.generalized_linear import GeneralizedLinear
+from localentropy.instances.generalized_linear import GeneralizedLinear, check_problem
 from localentropy.numerics.channels import Absolute
 from localentropy.numerics.waiting import counted
 
@@ -98,10 +98,7 @@ def unique_minimum(instance: GeneralizedLinear) -> Uniqueness:
         >>> [unique_minimum(problem).unique for problem in problems]
         [False, True]
     """
-    if not isinstance(instance, GeneralizedLinear):
-        raise DomainError(f"instance is a {type(instance).__name__}: allowed are generalized linear problems")
-    if instance.channel != Absolute():
-        raise DomainError(f"channel = {instance.channel}: allowed is {Absolute()}")
+    check_problem(instance, Absolute())
     if instance.d < 2:
         raise DomainError(f"d = {instance.d} is out of range: allowed are integers from 2 on")
     n, d = instance.n, instance.d

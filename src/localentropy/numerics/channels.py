@@ -117,21 +117,53 @@ class Channel(ABC):
 
     def _mean(self, r: float, function: Callable[[Array, Array], Array]) -> float:
         """Of a function of label and ω, over both, without noise: on panels that end at the edges."""
-        width, root = 1.0 / math.sqrt(1.0 + r), math.sqrt(r / (1.0 + r))
-        # Places and widths of the edges in units of the standard deviation of ω.
-        places = [edge / root for edge in self.edges] if root > 0.0 else []
-        x, weight = panels(np.array(sorted({*COARSE, *around(places, width / max(root, width))}))[None, :])
-        omega = root * x.T
+        width, omega, weight = self._omegas(r)
+        omega = omega[:, None]
         ends = ((np.array(self.edges) - omega) / width).clip(-RANGE, RANGE)
         ends = np.sort(np.hstack([ends, np.tile(COARSE, (len(omega), 1))]))
         unknown, share = panels(ends)
         z = omega + width * unknown
         values = function(self.labels(z, np.random.default_rng(0)), np.broadcast_to(omega, z.shape))
-        return float(np.sum(weight.T * share * values))
+        return float(np.sum(weight[:, None] * share * values))
+
+    def _omegas(self, r: float) -> tuple[float, Array, Array]:
+        """Deviation of what the student does not know; nodes of ω and their weights, on panels around the edges."""
+        width, root = 1.0 / math.sqrt(1.0 + r), math.sqrt(r / (1.0 + r))
+        # Places and widths of the edges in units of the standard deviation of ω.
+        places = [edge / root for edge in self.edges] if root > 0.0 else []
+        x, weight = panels(np.array(sorted({*COARSE, *around(places, width / max(root, width))})))
+        return width, root * x, weight
+
+
+class TwoLabels(Channel):
+    """A channel of the labels 1 and -1.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.channels import Door, TwoLabels
+        >>> isinstance(Door(0.67), TwoLabels), Door(0.67).possible(np.array([1.0, 0.5])).tolist()
+        (True, [True, False])
+    """
+
+    allowed = "1 and -1"
+
+    def possible(self, y: Array) -> Array:
+        """See `Channel`."""
+        return np.abs(y) == 1.0
+
+
+class _NotNegative(Channel):
+    """A channel of labels that are not negative."""
+
+    allowed = "numbers that are not negative"
+
+    def possible(self, y: Array) -> Array:
+        """See `Channel`."""
+        return y >= 0.0
 
 
 @dataclass(frozen=True)
-class Sign(Channel):
+class Sign(TwoLabels):
     """The sign of z (docs/glm/theory.md eqs. 6, 10).
 
     Example:
@@ -140,15 +172,11 @@ class Sign(Channel):
         0.25
     """
 
-    edges, allowed = (0.0,), "1 and -1"
+    edges = (0.0,)
 
     def labels(self, z: Array, stream: np.random.Generator) -> Array:
         """See `Channel`."""
         return np.where(z >= 0.0, 1.0, -1.0)
-
-    def possible(self, y: Array) -> Array:
-        """See `Channel`."""
-        return np.abs(y) == 1.0
 
     def response(self, y: Array, omega: Array, V: float) -> tuple[Array, Array]:
         """See `Channel`."""
@@ -177,7 +205,7 @@ class Sign(Channel):
 
 
 @dataclass(frozen=True)
-class Absolute(Channel):
+class Absolute(_NotNegative):
     """The absolute value of z: phase retrieval (docs/glm/theory.md eqs. 8, 9, 13).
 
     Example:
@@ -187,16 +215,12 @@ class Absolute(Channel):
         [2.0, 1.0]
     """
 
-    edges, even, limit, weak, allowed = (0.0,), True, 1.0, 0.5, "numbers that are not negative"
+    edges, even, limit, weak = (0.0,), True, 1.0, 0.5
 
     def labels(self, z: Array, stream: np.random.Generator) -> Array:
         """See `Channel`."""
         size: Array = np.abs(z)
         return size
-
-    def possible(self, y: Array) -> Array:
-        """See `Channel`."""
-        return y >= 0.0
 
     def response(self, y: Array, omega: Array, V: float) -> tuple[Array, Array]:
         """z is y or -y."""
@@ -297,7 +321,7 @@ class Linear(Channel):
 
 
 @dataclass(frozen=True)
-class Relu(Channel):
+class Relu(_NotNegative):
     """The larger of z and 0: half of the labels tell a sign, and half tell z.
 
     Example:
@@ -307,15 +331,11 @@ class Relu(Channel):
         [0.0, 1.0]
     """
 
-    edges, limit, allowed = (0.0,), 0.5, "numbers that are not negative"
+    edges, limit = (0.0,), 0.5
 
     def labels(self, z: Array, stream: np.random.Generator) -> Array:
         """See `Channel`."""
         return np.maximum(z, 0.0)
-
-    def possible(self, y: Array) -> Array:
-        """See `Channel`."""
-        return y >= 0.0
 
     def response(self, y: Array, omega: Array, V: float) -> tuple[Array, Array]:
         """See `Channel`."""
@@ -345,7 +365,7 @@ class Relu(Channel):
 
 
 @dataclass(frozen=True)
-class Door(Channel):
+class Door(TwoLabels):
     """1 where |z| < κ, and -1 elsewhere.
 
     Attributes:
@@ -359,7 +379,7 @@ class Door(Channel):
     """
 
     width: float
-    even, allowed = True, "1 and -1"
+    even = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", WIDTH_OF_DOOR.require(self.width))
@@ -379,10 +399,6 @@ class Door(Channel):
     def labels(self, z: Array, stream: np.random.Generator) -> Array:
         """See `Channel`."""
         return np.where(np.abs(z) < self.width, 1.0, -1.0)
-
-    def possible(self, y: Array) -> Array:
-        """See `Channel`."""
-        return np.abs(y) == 1.0
 
     def _logs(self, b: Array, V: float) -> tuple[Array, Array, Array]:
         """ln P of 1 and of -1, at distances b of ω from the nearer edge into the door, and c from the other edge.

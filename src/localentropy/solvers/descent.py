@@ -17,7 +17,7 @@ from localentropy import seeds as streams
 from localentropy.arguments import require_memory, shown
 from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
-from localentropy.instances.generalized_linear import GeneralizedLinear
+from localentropy.instances.generalized_linear import GeneralizedLinear, check_problem
 from localentropy.numerics.channels import Absolute
 from localentropy.numerics.waiting import counted
 from localentropy.quantities import ITERATIONS, LOSS, SIZE, SPEED, STEP_OF_FLOW, SUCCESS
@@ -287,10 +287,7 @@ def _check(instances: Sequence[GeneralizedLinear], descent: Descent, dtype: torc
     if not isinstance(dtype, torch.dtype) or dtype not in (torch.float64, torch.float32):
         raise DomainError(f"dtype = {shown(dtype)} is not known: allowed are torch.float64, torch.float32")
     for instance in instances:
-        if not isinstance(instance, GeneralizedLinear) or instance.channel != Absolute():
-            channel = getattr(instance, "channel", None)
-            found = f"{type(instance).__name__} object" if channel is None else f"problem of channel {channel}"
-            raise DomainError(f"instance = {found}: allowed is a GeneralizedLinear of channel Absolute()")
+        check_problem(instance, Absolute())
         if (instance.n, instance.d) != (instances[0].n, instances[0].d):
             raise DomainError(
                 f"instances of unequal sizes: n = {instances[0].n}, d = {instances[0].d} "

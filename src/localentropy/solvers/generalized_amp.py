@@ -28,8 +28,7 @@ from typing import Protocol
 import numpy as np
 
 from localentropy import seeds
-from localentropy.errors import DomainError
-from localentropy.instances.generalized_linear import GeneralizedLinear
+from localentropy.instances.generalized_linear import GeneralizedLinear, check_problem
 from localentropy.numerics.channels import Absolute, Channel, Sign
 from localentropy.numerics.priors import Prior
 from localentropy.numerics.waiting import counted
@@ -49,66 +48,6 @@ class Inputs(Protocol):
 
     def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """Σ_μ ln P(y | ω, V_z) + V_z g²/2 at the messages of the last update, [...]."""
-
-
-class IndependentInputs:
-    """Inputs of independent entries of mean 0, for one run.
-
-    The entries are kept in single precision, the sums over them are in double precision.
-
-    Args:
-        channel: `Sign()` or `Absolute()`.
-        inputs: X, [n, d].
-        labels: y, [n].
-        square: s, mean square of an entry.
-        threshold: T, the smallest y z of a solution; for signs only.
-
-    Example:
-        >>> import numpy as np
-        >>> from localentropy.instances.generalized_linear import generalized_linear
-        >>> from localentropy.numerics.channels import Sign
-        >>> from localentropy.solvers.generalized_amp import IndependentInputs
-        >>> problem = generalized_linear(n=60, d=20, seed=0)
-        >>> inputs = IndependentInputs(Sign(), problem.inputs, problem.labels, square=1 / 20)
-        >>> field, precision = inputs.update(np.zeros(20), np.ones(1))
-        >>> problem.cosine(field) > 0.5  # the first fields point to the teacher
-        True
-    """
-
-    def __init__(
-        self, channel: Sign | Absolute, inputs: np.ndarray, labels: np.ndarray, square: float, threshold: float = 0.0
-    ) -> None:
-        self._inputs = np.ascontiguousarray(inputs, np.float32)
-        self._labels = np.ascontiguousarray(labels, np.float64)
-        self._absolute, self._threshold, self._square = channel == Absolute(), threshold, square
-        n, d = self._inputs.shape
-        self._g, self._incoming = np.zeros(n), np.empty(d)
-
-    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """See `Inputs`."""
-        steepness = amp_update(
-            self._absolute,
-            self._inputs,
-            self._labels,
-            self._threshold,
-            self._spread(variance),
-            means,
-            self._g,
-            self._incoming,
-        )
-        # Absolute values can give a small negative sum. A precision is not negative.
-        precision = np.array([max(self._square * steepness, 0.0)])
-        return self._incoming + precision * means, precision
-
-    def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
-        """See `Inputs`."""
-        spread = self._spread(variance)
-        omega = self._inputs @ means - spread * self._g
-        labels = log_probability(self._absolute, self._labels, self._threshold, omega, spread)
-        return np.array(labels + 0.5 * spread * float(self._g @ self._g))
-
-    def _spread(self, variance: np.ndarray) -> float:
-        return self._square * self._inputs.shape[1] * float(variance[0])
 
 
 class ChannelInputs:
@@ -146,13 +85,72 @@ class ChannelInputs:
     def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """See `Inputs`."""
         omega, spread = self._sums(means, variance)
-        labels = float(np.sum(self._channel.log_probability(self._labels, omega, spread)))
-        return np.array(labels + 0.5 * spread * float(self._g @ self._g))
+        return np.array(self._log_probability(omega, spread) + 0.5 * spread * float(self._g @ self._g))
+
+    def _log_probability(self, omega: np.ndarray, spread: float) -> float:
+        """Of all labels."""
+        return float(np.sum(self._channel.log_probability(self._labels, omega, spread)))
 
     def _sums(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, float]:
         """ω, [n], and V_z."""
-        spread = self._square * self._inputs.shape[1] * float(variance[0])
+        spread = self._spread(variance)
         return self._inputs @ means - spread * self._g, spread
+
+    def _spread(self, variance: np.ndarray) -> float:
+        return self._square * self._inputs.shape[1] * float(variance[0])
+
+
+class IndependentInputs(ChannelInputs):
+    """Inputs as in `ChannelInputs`, with signs or absolute values as labels: compiled.
+
+    The entries are kept in single precision, the sums over them are in double precision.
+
+    Args:
+        channel: `Sign()` or `Absolute()`.
+        inputs: X, [n, d].
+        labels: y, [n].
+        square: s, mean square of an entry.
+        threshold: T, the smallest y z of a solution; for signs only.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.generalized_linear import generalized_linear
+        >>> from localentropy.numerics.channels import Sign
+        >>> from localentropy.solvers.generalized_amp import IndependentInputs
+        >>> problem = generalized_linear(n=60, d=20, seed=0)
+        >>> inputs = IndependentInputs(Sign(), problem.inputs, problem.labels, square=1 / 20)
+        >>> field, precision = inputs.update(np.zeros(20), np.ones(1))
+        >>> problem.cosine(field) > 0.5  # the first fields point to the teacher
+        True
+    """
+
+    def __init__(
+        self, channel: Sign | Absolute, inputs: np.ndarray, labels: np.ndarray, square: float, threshold: float = 0.0
+    ) -> None:
+        super().__init__(
+            channel, np.ascontiguousarray(inputs, np.float32), np.ascontiguousarray(labels, np.float64), square
+        )
+        self._absolute, self._threshold = channel == Absolute(), threshold
+        self._incoming = np.empty(self._inputs.shape[1])
+
+    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Inputs`."""
+        steepness = amp_update(
+            self._absolute,
+            self._inputs,
+            self._labels,
+            self._threshold,
+            self._spread(variance),
+            means,
+            self._g,
+            self._incoming,
+        )
+        # Absolute values can give a small negative sum. A precision is not negative.
+        precision = np.array([max(self._square * steepness, 0.0)])
+        return self._incoming + precision * means, precision
+
+    def _log_probability(self, omega: np.ndarray, spread: float) -> float:
+        return float(log_probability(self._absolute, self._labels, self._threshold, omega, spread))
 
 
 class MessagePassing:
@@ -316,11 +314,7 @@ def generalized_amp(
         >>> round(problem.cosine(generalized_amp(problem, seed=0).weights), 2)
         0.96
     """
-    if not isinstance(instance, GeneralizedLinear):
-        raise DomainError(
-            f"instance = {type(instance).__name__} object: allowed is a GeneralizedLinear, as generalized_linear of "
-            "localentropy.instances.generalized_linear makes it"
-        )
+    check_problem(instance)
     epsilon, max_iterations = FIRST_FIELD.require(epsilon), STEPS.require(max_iterations)
     tolerance = TOLERANCE.require(tolerance)
     start = time.thread_time()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr
 
-from localentropy.numerics.channels import COARSE, Channel, Errors, around, panels
+from localentropy.numerics.channels import Errors, TwoLabels
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, unit_legendre
 from localentropy.quantities import PERIOD
 from localentropy.theory.energies import Energy, Labels, Steps
@@ -134,7 +134,7 @@ class SquareWaveTeacher(TeacherStudent):
 
 
 @dataclass(frozen=True)
-class SquareWaveChannel(Channel):
+class SquareWaveChannel(TwoLabels):
     """The sign of a square wave of the pre-activation, for `bayes` and message passing.
 
     Attributes:
@@ -147,7 +147,6 @@ class SquareWaveChannel(Channel):
     """
 
     period: float
-    allowed = "1 and -1"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "period", PERIOD.require(self.period))
@@ -173,17 +172,6 @@ class SquareWaveChannel(Channel):
             [1.0, -1.0]
         """
         return np.where(np.floor(z / (0.5 * self.period)) % 2 == 0.0, 1.0, -1.0)
-
-    def possible(self, y: Array) -> Array:
-        """See `Channel`.
-
-        Example:
-            >>> import numpy as np
-            >>> from localentropy.theory import SquareWaveChannel
-            >>> SquareWaveChannel(4.0).possible(np.array([1.0, 0.5])).tolist()
-            [True, False]
-        """
-        return np.abs(y) == 1.0
 
     def response(self, y: Array, omega: Array, V: float) -> tuple[Array, Array]:
         """See `Channel`.
@@ -256,9 +244,7 @@ class SquareWaveChannel(Channel):
 
     def _known(self, r: float) -> tuple[Array, Array, Array, Array]:
         """Weights of omega, P of both labels and the slope of the first."""
-        width, root = 1.0 / math.sqrt(1.0 + r), math.sqrt(r / (1.0 + r))
-        places = [edge / root for edge in self.edges] if root > 0.0 else []
-        x, weight = panels(np.array(sorted({*COARSE, *around(places, width / max(root, width))}))[None, :])
-        omega, one = root * x[0], np.ones(x.shape[1])
+        width, omega, weight = self._omegas(r)
+        one = np.ones(len(omega))
         P, slope, _ = self._probability(one, omega, width**2)
-        return weight[0], P, self._probability(-one, omega, width**2)[0], slope
+        return weight, P, self._probability(-one, omega, width**2)[0], slope

@@ -20,7 +20,7 @@ from localentropy import seeds
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.waiting import counted
 from localentropy.quantities import STEPS, TOLERANCE
-from localentropy.solvers.binary.messages import Messages, Update, satisfies
+from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import Solution, check_instance
 
 
@@ -101,8 +101,7 @@ def belief_propagation(
         at_rest = residuals[-1] < tolerance
         if at_rest:
             break
-    allowed = not messages.saturated and satisfies(instance, messages.magnetizations, messages.threshold)
-    converged = at_rest and bool(allowed)
+    converged = at_rest and messages.consistent(instance)
     return BeliefSolution(
         weights=messages.weights.copy(),
         solved=instance.train_error(messages.weights, margin) == 0.0,

@@ -204,6 +204,10 @@ class Messages:
         at_bound = max(max(fields.max(), -fields.min()) for fields in (self.total, self.fields)) >= FIELD.high
         return bool(at_bound)
 
+    def consistent(self, instance: Instance) -> bool:
+        """Whether no field is at its bound and the magnetizations satisfy every pattern of the problem."""
+        return not self.saturated and bool(satisfies(instance, self.magnetizations, self.threshold))
+
     def errors(self) -> int:
         """Number of training patterns that the signs of the fields do not store at the margin."""
         return int(message_kernels.count_errors(self.patterns, self.threshold, self.weights))
