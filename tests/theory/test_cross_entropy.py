@@ -221,14 +221,14 @@ def pair_twin(point, reference):
 
 @pytest.mark.parametrize(("point", "reference"), PAIRS)
 def test_pair_energy_is_its_integral(point, reference):
-    value, _, _ = SoftReference(*reference).pair_energy(0.0, np.array(point), NODES)
+    value = SoftReference(*reference).pair_energy(0.0, np.array(point), NODES).value
     assert value == pytest.approx(pair_twin(point, reference), rel=3e-8)
 
 
 @pytest.mark.parametrize(("point", "reference"), PAIRS)
 def test_gradient_of_the_pair_energy_by_finite_differences(point, reference):
     soft, here = SoftReference(*reference), np.array(point)
-    _, gradient, _ = soft.pair_energy(0.1, here, NODES)
+    gradient = soft.pair_energy(0.1, here, NODES).gradient
     for index in range(5):
         slope = slope_at(lambda place: soft.pair_energy(0.1, place, NODES)[0], here, 1e-3 * here[2], index)
         assert gradient[index] == pytest.approx(slope, rel=1e-5, abs=1e-6 * np.abs(gradient).max())

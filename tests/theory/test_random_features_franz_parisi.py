@@ -11,6 +11,7 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from localentropy.errors import ConvergenceError
+from localentropy.numerics.curvature import differences
 from localentropy.numerics.jets import variables
 from localentropy.numerics.saddle_point import TOLERANCE, solve
 from localentropy.theory import (
@@ -238,6 +239,35 @@ def committee_pair_energy(energy, margin, fields, mean_of=log_tail):
     c_2 = (c * c - c_1 * c_1) ** 0.5
     log_agree = log_ndtr(-(c * bound[:, None] - c_1 * z) / c_2) - log_ndtr(-bound)[:, None]
     return w @ (np.exp(log_agree) * mean_of((margin - T / Q_r**0.5 * z[:, None] - c * z) / V**0.5)) @ w
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("teacher", [0.0, 0.5])
+def test_second_derivatives_of_the_energetic_term_are_differences_of_the_first(teacher, seed):
+    rng = np.random.default_rng(seed)
+    q, free, V = rng.uniform(0.1, 0.9), rng.uniform(0.05, 0.5), 10 ** rng.uniform(-2.0, -0.5)
+    reference = Reference(q * (1 - teacher**2), free, teacher * math.sqrt(q), margin=rng.uniform(-1, 1))
+    margin, units = rng.uniform(-1, 1), np.sqrt([V, V, V, V**2, V**2])
+    at = np.array([rng.normal(0.8, 0.3), rng.normal(0.5, 0.3), rng.normal(0, 0.2) * (teacher > 0), 0, V])
+    at[3] = V * rng.uniform(0.1, 2.0)  # a, b, e, r, V
+
+    def term(place):
+        a, b, e, r, V = place
+        Z, R = a * math.sqrt(q), e * math.sqrt(1 - teacher**2) + a * teacher
+        covariances = np.array([0, a * a + b * b + e * e + r, V, Z + b * math.sqrt(free), Z, R])
+        return reference.pair_energy(margin, covariances, (80, 112, 56))
+
+    def gradient(place):
+        a, b, e, _, _ = place
+        _, by_X, by_V, by_Y, by_Z, by_R = term(place).gradient
+        by_a = 2 * a * by_X + math.sqrt(q) * (by_Y + by_Z) + teacher * by_R
+        by_e = 2 * e * by_X + math.sqrt(1 - teacher**2) * by_R
+        return np.array([by_a, 2 * b * by_X + math.sqrt(free) * by_Y, by_e, by_X, by_V])
+
+    moved = [0, 1, 2, 3, 4] if teacher else [0, 1, 3, 4]
+    expected = (differences(gradient, at, units, moved) * np.outer(units, units))[np.ix_(moved, moved)]
+    found = (term(at).hessian * np.outer(units, units))[np.ix_(moved, moved)]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
 def assert_energy_equals(energy, margin, fields, twin, moved):

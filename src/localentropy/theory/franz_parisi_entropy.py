@@ -133,8 +133,7 @@ class FranzParisi(FreeEntropy):
 
     def refresh(self) -> bool:
         """Take differences of the energetic term's gradient again."""
-        self.energy.forget()
-        return True
+        return self.energy.forget()
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """phi_FP (`overparam`, eq. 96; `margins`, eq. 26)."""

@@ -179,12 +179,12 @@ class SmallDistanceMinimum:
 
         def measured(log_distance: float) -> tuple[float, float, float]:
             point = along.to(log_distance)
-            start.energy.forget()
             exact = problem(log_distance)
-            free = evaluate(exact, point.coordinates, exact.controls())
-            assert free is not None
-            exactly = StationaryPoint(point.coordinates, point.value, point.residual, free.gradient, free.hessian)
-            return *self.measure(exactly, log_distance), float(np.max(np.abs(point.coordinates)))
+            if exact.refresh():
+                free = evaluate(exact, point.coordinates, exact.controls())
+                assert free is not None
+                point = replace(point, gradient=free.gradient, hessian=free.hessian)
+            return *self.measure(point, log_distance), float(np.max(np.abs(point.coordinates)))
 
         end = math.log(near_typical_distance(start.student, start.reference))
         value, self.log_distance = self._descend(measured, end)

@@ -1,8 +1,8 @@
 """Energetic term of the Franz-Parisi entropy: a pattern seen by a reference and by a student beside it.
 
 The only costly piece of the theory: a three-dimensional integral with a teacher, a two-dimensional one without. Its
-first derivatives are integrals on the same nodes. Its second derivatives are approximate, because they only steer
-Newton's method. They start as differences of the first derivatives, and each new point then corrects them.
+derivatives are integrals on the same nodes. Beside references with an energy the second ones are approximate, because
+they only steer Newton's method: they start as differences of the first ones, and each new point then corrects them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, 
 from localentropy.numerics.jets import Array, Jet, Number, compose, plain
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
 from localentropy.theory.patterns import (
+    FAR,
     LARGEST_EXCESS,
     SMALLEST_SHARE,
     boltzmann,
@@ -41,6 +42,22 @@ SOFT_SPACING = 0.14
 _SOFT_RANGE, _FEATURE_SPACING, _GAUSSIAN_SPACING, _TABLE_SPACING = 10.0, 0.14, 0.36, 0.05
 
 
+class PairTerm(NamedTuple):
+    """The energetic term of a student beside a reference, and its derivatives.
+
+    Attributes:
+        value: nats; NaN outside of the domain.
+        gradient: by s, X, V, Y, Z, R, shape (6,).
+        pulls: mean squares of the first two derivatives of ln H by a student's field.
+        hessian: by a, b, e, r, V (`PairEnergy._parts`), shape (5, 5); None if it is not known.
+    """
+
+    value: float
+    gradient: Array
+    pulls: Array
+    hessian: Array | None = None
+
+
 class Reference(NamedTuple):
     """The covariances of typical solutions: C, V, R of `patterns.hard_margin`, and its margin.
 
@@ -55,10 +72,10 @@ class Reference(NamedTuple):
     teacher: float
     margin: float
 
-    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
-        """Value (NaN outside of the domain), gradient and pulls of a student at s, X, V, Y, Z, R."""
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> PairTerm:
+        """Of a student at s, X, V, Y, Z, R."""
         unit, weight = unit_legendre(nodes[2])
-        return _pair_energy(point, np.array([*self, margin]), np.array(nodes), unit, weight)  # type: ignore[no-any-return]
+        return PairTerm(*_pair_energy(point, np.array([*self, margin]), np.array(nodes), unit, weight))
 
 
 class SoftReference(NamedTuple):
@@ -88,10 +105,10 @@ class SoftReference(NamedTuple):
         """
         return min(max(self.log_beta - math.log(2.0 * self.gamma), 0.0) / (2.0 * self.gamma), 1.0)
 
-    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> PairTerm:
         """As `Reference.pair_energy`; the number of nodes follows from the reference, times the first of `nodes`."""
         spacing = SOFT_SPACING * NODES[0] / nodes[0]
-        return _soft_pair_energy(point, np.array(self), margin, spacing)  # type: ignore[no-any-return]
+        return PairTerm(*_soft_pair_energy(point, np.array(self), margin, spacing))
 
 
 class StepReference(NamedTuple):
@@ -122,9 +139,9 @@ class StepReference(NamedTuple):
         wrong = self.energies[(self.student_energies > 0.0) & (self.energies < math.inf)]
         return float(np.exp(-wrong).max(initial=0.0))
 
-    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> PairTerm:
         """As `Reference.pair_energy`; the panels of the integrals follow from the edges."""
-        return step_pair_term(point, *self, *unit_legendre(PANEL_NODES))  # type: ignore[no-any-return]
+        return PairTerm(*step_pair_term(point, *self, *unit_legendre(PANEL_NODES)))
 
 
 class PairEnergy:
@@ -157,7 +174,8 @@ class PairEnergy:
     ) -> None:
         self.reference = reference
         self.nodes = nodes
-        self._curvature = Curvature() if curved else None
+        self._curved = curved
+        self._curvature = None if isinstance(reference, Reference) else Curvature()
 
     def __call__(self, margin: float, covariances: Sequence[Number]) -> Jet:
         """G_E of a student of a margin, at its covariances s, X, V, Y, Z, R, nats.
@@ -167,19 +185,21 @@ class PairEnergy:
         """
         parts = self._parts(covariances)
         point = _numbers(parts)
-        value, gradient = self._by_parts(margin, point)
-        hessian = np.zeros((5, 5))
-        if self._curvature is not None:
-            places = range(5) if self.reference.teacher else (0, 1, 3, 4)
+        value, gradient, hessian = self._by_parts(margin, point)
+        if not self._curved:
+            hessian = np.zeros((5, 5))
+        elif self._curvature is not None:
             hessian = self._curvature.at(
-                lambda moved: self._by_parts(margin, moved)[1], point, gradient, _units(point), places
+                lambda moved: self._by_parts(margin, moved)[1], point, gradient, _units(point), (0, 1, 3, 4)
             )
+        assert hessian is not None
         return compose(value, gradient, hessian, parts)
 
-    def forget(self) -> None:
-        """Take differences again at the next point."""
+    def forget(self) -> bool:
+        """Take differences again at the next point. False if there are none: second derivatives are integrals, too."""
         if self._curvature is not None:
             self._curvature.forget()
+        return self._curvature is not None
 
     def value_and_gradient(self, margin: float, point: Array) -> tuple[float, Array]:
         """G_E and its derivatives, shape (6,), at s, X, V, Y, Z, R.
@@ -187,8 +207,8 @@ class PairEnergy:
         Raises:
             ValueError: outside of the domain.
         """
-        value, gradient, _ = self._evaluate(margin, point)
-        return value, gradient
+        found = self._evaluate(margin, point)
+        return found.value, found.gradient
 
     def pulls(self, margin: float, covariances: Sequence[Number]) -> tuple[float, float]:
         """Mean squares of the first two derivatives of ln H by a student's field, at s, X, V, Y, Z, R.
@@ -196,12 +216,12 @@ class PairEnergy:
         Raises:
             ValueError: outside of the domain.
         """
-        pulled, bent = self._evaluate(margin, _numbers(covariances))[2]
+        pulled, bent = self._evaluate(margin, _numbers(covariances)).pulls
         return float(pulled), float(bent)
 
-    def _evaluate(self, margin: float, point: Array) -> tuple[float, Array, Array]:
+    def _evaluate(self, margin: float, point: Array) -> PairTerm:
         found = self.reference.pair_energy(margin, point, self.nodes)
-        if math.isnan(found[0]):
+        if math.isnan(found.value):
             raise ValueError("covariances outside of the domain")
         return found
 
@@ -226,8 +246,8 @@ class PairEnergy:
         Q = at.common + at.teacher**2
         return math.sqrt(Q), math.sqrt(at.free), math.sqrt(at.common / Q)
 
-    def _by_parts(self, margin: float, point: Array) -> tuple[float, Array]:
-        """G_E and its derivatives, shape (5,), at a, b, e, r, V.
+    def _by_parts(self, margin: float, point: Array) -> tuple[float, Array, Array | None]:
+        """G_E and its derivatives, shapes (5,) and (5, 5), at a, b, e, r, V.
 
         Raises:
             ValueError: outside of the domain.
@@ -237,9 +257,10 @@ class PairEnergy:
         taught = self.reference.teacher / root_Q
         Z = a * root_Q
         covariances = np.array([0.0, a * a + b * b + e * e + r, V, Z + b * root_V, Z, e * rest + a * taught])
-        value, (_, by_X, by_V, by_Y, by_Z, by_R) = self.value_and_gradient(margin, covariances)
+        value, (_, by_X, by_V, by_Y, by_Z, by_R), _, hessian = self._evaluate(margin, covariances)
         by_a = 2.0 * a * by_X + root_Q * (by_Y + by_Z) + taught * by_R
-        return value, np.array([by_a, 2.0 * b * by_X + root_V * by_Y, 2.0 * e * by_X + rest * by_R, by_X, by_V])
+        gradient = [by_a, 2.0 * b * by_X + root_V * by_Y, 2.0 * e * by_X + rest * by_R, by_X, by_V]
+        return value, np.array(gradient), hessian
 
 
 def _units(point: Array) -> Array:
@@ -254,14 +275,14 @@ def _numbers(covariances: Sequence[Number]) -> Array:
 
 @kernel
 def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no-untyped-def]
-    """Value (NaN outside of the domain), gradient by s, X, V, Y, Z, R, and pulls.
+    """Value (NaN outside of the domain), gradient by s, X, V, Y, Z, R, pulls, and second derivatives by a, b, e, r, V.
 
-    Source: docs/overparam/theory.md eqs. 21, 22, 29.
+    Source: docs/overparam/theory.md eqs. 21, 22, 29, 38.
     """
     s, X, V, Y, Z, R = point
     C_ref, V_ref, R_ref, margin_ref, margin = reference
     Q_ref = C_ref + R_ref * R_ref
-    gradient, pulls = np.zeros(6), np.zeros(2)
+    gradient, pulls, hessian = np.zeros(6), np.zeros(2), np.zeros((5, 5))
     # gamma^2: what two students share beyond both references; eta: the part of it that the teacher sees.
     gamma_squared = X - Z * Z / Q_ref - (Y - Z) ** 2 / V_ref
     left = C_ref / Q_ref  # 1 - rho^2
@@ -269,7 +290,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     least = eta * eta / left + SMALLEST_SHARE * V
     below = min(gamma_squared - least, 0.0)
     if not (V > 0.0 and below > -LARGEST_EXCESS * V):
-        return np.nan, gradient, pulls
+        return np.nan, gradient, pulls, hessian
     taught = R_ref != 0.0 or R != 0.0
     gamma = math.sqrt(gamma_squared - below)
     epsilon = eta / (gamma * math.sqrt(left))
@@ -290,6 +311,9 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     nodes_z = max(nodes_z, int(span * math.hypot(centre, 1.0 / scale) / _GAUSSIAN_SPACING) + 2)
     step = span / (nodes_z - 1)
     value = by_Q = by_V = by_R = by_overlap = by_a = 0.0
+    # Means of derivatives of the hazard: of all patterns; where the teacher, the reference or both are at their margin.
+    all_zz = all_z3 = all_4 = all_zV = all_2V = all_VV = 0.0
+    teacher_z2 = teacher_3 = teacher_1V = edge_b2 = edge_z2 = edge_3 = edge_1V = both_2 = 0.0
     for i in range(nodes_z):
         z, weight_z = gaussian_node(centre, scale, first + step * i, step)
         bound = (margin_ref - root_Q * z) / root_V
@@ -322,15 +346,24 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
                 agree, density = exp(max(log_weight + log_tail(-limit), -700.0)) * INVERSE_SQRT_2PI, 0.0
             h = (margin - a * z - radius * nu) / deviation
             g = hazard(h)
-            p = weight_z * weight_nu * agree
-            bend = g * excess(h, g)
+            p, at_teacher = weight_z * weight_nu * agree, weight_z * weight_nu * density
+            bend, third, fourth = _bends(h, g)
             value += p * log_tail(h)
             by_Q -= 0.5 * p * bend
             by_V += 0.5 * p * g * h
-            by_R += weight_z * weight_nu * density * g
+            by_R += at_teacher * g
             by_a += p * g * z
             pulls[0] += p * g * g
             pulls[1] += p * bend * bend
+            all_zz += p * z * z * bend
+            all_z3 += p * z * third
+            all_4 += p * fourth
+            all_zV += p * z * (bend * h + g)
+            all_2V += p * (third * h + 2.0 * bend)
+            all_VV += p * (3.0 * g + bend * h) * h
+            teacher_z2 += at_teacher * z * bend
+            teacher_3 += at_teacher * third
+            teacher_1V += at_teacher * (bend * h + g)
         # Where the reference is exactly at its margin.
         base, sharpness = (margin - a * z - b * bound) / deviation, gamma / deviation
         scale_y = max(sharpness, abs(slope_y), 1.0)
@@ -339,8 +372,18 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
         step_y = span_y / (nodes_nu - 1)
         for j in range(nodes_nu):
             y, weight_y = gaussian_node(centre_y, scale_y, first_y + step_y * j, step_y)
-            agree = math.erfc(-SQRT_HALF * (slope_z * z + slope_y * y)) if taught else 1.0
-            by_overlap += weight_z * pull * weight_y * agree * hazard(base - sharpness * y)
+            U, h = slope_z * z + slope_y * y, base - sharpness * y
+            agree = math.erfc(-SQRT_HALF * U) if taught else 1.0
+            g = hazard(h)
+            p = weight_z * pull * weight_y
+            bend, third, fourth = _bends(h, g)
+            both_2 += p * bend * SQRT_TWO_OVER_PI * exp(-min(0.5 * U * U, 700.0)) if taught else 0.0
+            p *= agree
+            by_overlap += p * g
+            edge_b2 += p * bound * bend
+            edge_z2 += p * z * bend
+            edge_3 += p * third
+            edge_1V += p * (bend * h + g)
     by_Q, by_V = by_Q / V, by_V / V
     value += below * by_Q
     by_R, by_overlap, by_a = by_R / (noise * deviation), by_overlap / deviation, by_a / deviation
@@ -352,7 +395,43 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     gradient[5] = by_R
     pulls[0] /= V
     pulls[1] /= V * V
-    return value, gradient, pulls
+    # From derivatives of the hazard to those of ln H by the pre-activation and V, and from margins to x and u (eq. 38).
+    e, cube = epsilon * gamma, V * deviation
+    along_u = rest / noise
+    bent, mean_4, mean_z3, mean_2V = 2.0 * by_Q, -all_4 / (V * V), all_z3 / cube, 0.5 * all_2V / (V * V)
+    teacher_z2, teacher_3 = -along_u * teacher_z2 / V, along_u * teacher_3 / cube
+    edge_3 *= root_V / cube
+    hessian[0, 0] = -all_zz / V
+    hessian[0, 1] = b * mean_z3 - root_V * edge_z2 / V
+    hessian[0, 2] = e * mean_z3 + teacher_z2
+    hessian[0, 3] = 0.5 * mean_z3
+    hessian[0, 4] = -0.5 * all_zV / cube
+    hessian[1, 1] = bent + b * (b * mean_4 + edge_3) - root_V * edge_b2 / V
+    hessian[1, 2] = b * (e * mean_4 + teacher_3) + e * edge_3 - along_u * root_V * both_2 / V
+    hessian[1, 3] = 0.5 * (b * mean_4 + edge_3)
+    hessian[1, 4] = b * mean_2V - 0.5 * root_V * edge_1V / cube
+    hessian[2, 2] = bent + e * (e * mean_4 + teacher_3) - rho / rest * teacher_z2
+    hessian[2, 3] = 0.5 * (e * mean_4 + teacher_3)
+    hessian[2, 4] = e * mean_2V - 0.5 * along_u * teacher_1V / cube
+    hessian[3, 3] = 0.25 * mean_4
+    hessian[3, 4] = 0.5 * mean_2V
+    hessian[4, 4] = -0.25 * all_VV / (V * V)
+    for i in range(5):
+        for j in range(i):
+            hessian[i, j] = hessian[j, i]
+    return value, gradient, pulls, hessian
+
+
+@subroutine
+def _bends(h, g):  # type: ignore[no-untyped-def]
+    """First three derivatives of the hazard g at h. The last two only steer Newton's method: far out, to a per cent."""
+    over = excess(h, g)
+    bend = g * over
+    if h < FAR:
+        third = bend * (g + over) - g
+        return bend, third, third * (g + over) + 2.0 * bend * (bend - 1.0)
+    small = 1.0 / (h * h)
+    return bend, (2.0 - 24.0 * small) * small / h, (120.0 * small - 6.0) * small * small
 
 
 @subroutine(fastmath=REORDERED)
