@@ -44,7 +44,6 @@ CLAIM = {
     "claim": "ε | κ falls, <b>strictly</b>",
     "source": "Section II",
     "kind": "paper",
-    "printed": None,
     "test": "overparam.thresholds.gap",
     "experiments": ["overparam/thresholds"],
 }

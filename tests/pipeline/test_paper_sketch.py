@@ -30,7 +30,6 @@ K01:
   claim: Errors fall with the number of patterns per latent dimension.
   source: Section I
   kind: paper
-  printed: null
   test: sketch.limit.errors_fall
   experiments: [sketch/limit]
 """,

@@ -29,7 +29,6 @@ T01:
   claim: Squares grow.
   source: Section I
   kind: paper
-  printed: null
   test: overparam.toy.grow
   experiments: [overparam/toy_a]
 T02:

@@ -24,7 +24,7 @@ class Claim(BaseModel):
     kind: Kind = Field(
         description="paper: a sentence of the text and nothing stricter; ours: a condition, baseline or number we add"
     )
-    printed: str | None = Field(description="the number that the paper prints, where it prints one")
+    printed: str | None = Field(default=None, description="the number that the paper prints, where it prints one")
     test: str = Field(
         pattern=r"^[a-z]+\.[a-z0-9_]+\.[a-z0-9_]+$",
         description="<paper>.<module>.<function> below localentropy.claims, which turns the tables into a finding",
