@@ -15,8 +15,6 @@ from localentropy.programs.parts.parameters import Context
 
 EMBEDDED = Path(__file__).parents[2] / "data/embedded"
 TINY: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "dataset": "fashion_mnist",
     "labels": "classes",
     "hidden_layers": 2,

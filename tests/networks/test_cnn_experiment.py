@@ -14,8 +14,6 @@ from localentropy.programs.parts.parameters import Context
 
 DATA = {"cifar10": Path(__file__).parents[2] / "data/embedded/cifar10.npz"}
 TINY: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "widths": (2, 4),
     "optimizers": ("sgd", "adam"),
     "training_patterns": 30,

@@ -12,8 +12,6 @@ from localentropy.programs.parts.parameters import Context
 
 DATA = {"mnist_parity": Path(__file__).parents[2] / "data/embedded/mnist_parity.npz"}
 TINY: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "widths": (6, 12),
     "wide": 12,
     "wide_samples": 3,

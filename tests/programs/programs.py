@@ -13,14 +13,15 @@ from localentropy.pipeline.config import resolve
 from localentropy.programs.parts.parameters import Context
 
 CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
-SIZES = {"chunks": 1, "threads": 1}
 
 
-def table(program: Any, **values: Any) -> pd.DataFrame:
-    """The rows of all tasks of a program at these parameters."""
-    parameters = program.Parameters.of(values).model_validate(values | SIZES)
-    rows = [program.compute(parameters, task, CONTEXT) for task in program.tasks(parameters)]
-    return pd.concat(rows, ignore_index=True)
+def table(program: Any, context: Context = CONTEXT, /, **values: Any) -> pd.DataFrame:
+    """The rows of all tasks of a program at these parameters, which the table notes as in the pipeline."""
+    parameters = program.Parameters.of(values).model_validate(values)
+    tables = [program.compute(parameters, task, context) for task in program.tasks(parameters)]
+    rows = pd.concat(tables, ignore_index=True)
+    rows.attrs["parameters"] = {"seed": context.seed, **parameters.model_dump(mode="json")}
+    return rows
 
 
 def refused(overrides: dict[str, Any], begins: str, parts: list[str]) -> None:

@@ -17,8 +17,6 @@ from localentropy.solvers.binary.anneal import anneal
 from tests.programs.programs import CONTEXT
 
 VALUES: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "alphas": (0.3, 0.6),
     "energies": [{"energy": "errors"}, {"energy": "cross_entropy", "gammas": (0.5, 2.0)}],
     "beta_start": 1.0,

@@ -24,8 +24,8 @@ from localentropy.programs.parts.committee_problems import problem_and_weights
 from localentropy.programs.parts.parameters import Context
 from localentropy.seeds import child
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
+from tests.programs.programs import table
 
-SIZES: dict[str, Any] = {"chunks": 1, "threads": 1}
 FBP = {
     "solver": "focusing_bp",
     "coupling_start": 0.5,
@@ -58,7 +58,7 @@ CE = {
     "stop": "errors",
     "loss_tolerance": 1e-7,
 }
-TREE: dict[str, Any] = SIZES | {
+TREE: dict[str, Any] = {
     "data": "random",
     "machine": "tree",
     "units": 3,
@@ -67,7 +67,7 @@ TREE: dict[str, Any] = SIZES | {
     "samples": 2,
     "algorithms": {"fbp": FBP, "elal": ELAL, "ce": CE, "lal": LAL},
 }
-IMAGES: dict[str, Any] = SIZES | {
+IMAGES: dict[str, Any] = {
     "data": "dress_coat",
     "units": 3,
     "samples": 1,
@@ -81,18 +81,9 @@ def context(**tables: pd.DataFrame) -> Context:
     return Context(seed=1, data=DATA, report=lambda line: None, tables={f"shaping/{k}": v for k, v in tables.items()})
 
 
-def table(program: Any, values: dict[str, Any], at: Context | None = None) -> pd.DataFrame:
-    """All rows of a program, with its parameters as the pipeline notes them."""
-    parameters = program.Parameters.of(values).model_validate(values)
-    at = at or context()
-    rows = pd.concat([program.compute(parameters, task, at) for task in program.tasks(parameters)], ignore_index=True)
-    rows.attrs["parameters"] = {"seed": at.seed, **parameters.model_dump(mode="json")}
-    return rows
-
-
 @pytest.fixture(scope="module")
 def solutions() -> pd.DataFrame:
-    return table(committee_solutions, TREE)
+    return table(committee_solutions, context(), **TREE)
 
 
 def test_solutions_are_what_the_weights_of_the_table_are(solutions: pd.DataFrame) -> None:
@@ -111,7 +102,7 @@ def test_solutions_are_what_the_weights_of_the_table_are(solutions: pd.DataFrame
 
 
 def test_other_algorithms_and_sizes_change_no_run(solutions: pd.DataFrame) -> None:
-    alone = table(committee_solutions, TREE | {"algorithms": {"lal": LAL}, "alphas": [0.7], "samples": 1})
+    alone = table(committee_solutions, context(), **TREE | {"algorithms": {"lal": LAL}, "alphas": [0.7], "samples": 1})
     run = solutions[(solutions["algorithm"] == "lal") & (solutions["P"] == 69) & (solutions["sample"] == 0)]
     assert np.array_equal(alone["weights"][0], run["weights"].iloc[0])
 
@@ -124,28 +115,30 @@ def test_a_table_depends_on_the_solvers_of_its_configuration_only() -> None:
 
 
 def test_focusing_runs_on_fully_connected_machines_too() -> None:
-    rows = table(committee_solutions, TREE | {"machine": "full", "algorithms": {"fbp": FBP}, "alphas": [0.4]})
+    rows = table(
+        committee_solutions, context(), **TREE | {"machine": "full", "algorithms": {"fbp": FBP}, "alphas": [0.4]}
+    )
     assert rows["solved"].all() and not np.array_equal(*rows["weights"])
 
 
 def test_images_have_a_test_error_and_shuffled_ones_none() -> None:
-    rows = table(committee_solutions, IMAGES)
+    rows = table(committee_solutions, context(), **IMAGES)
     assert (rows["P"] == 500).all() and (rows["N"] == 3 * 784).all()
     for run in rows.itertuples():
         instance, weights = problem_and_weights(context(solutions=rows), NAME, run)
         assert run.test_error == instance.test_error(weights) and 0.0 < run.test_error < 0.5
         assert run.train_error == instance.train_error(weights)
     assert list(rows["solved"]) == [1.0, 0.0]
-    shuffled = table(committee_solutions, IMAGES | {"data": "dress_coat_shuffled"})
+    shuffled = table(committee_solutions, context(), **IMAGES | {"data": "dress_coat_shuffled"})
     assert shuffled["test_error"].isna().all()
 
 
 def test_local_entropies_are_those_around_the_solutions(solutions: pd.DataFrame) -> None:
-    values = SIZES | {"solutions": NAME, "algorithms": ["fbp", "lal"], "distances": [0.01, 0.05], "samples": 2}
+    values = {"solutions": NAME, "algorithms": ["fbp", "lal"], "distances": [0.01, 0.05], "samples": 2}
     spoiled = solutions.assign(solved=solutions["solved"].where(solutions["algorithm"] != "lal", 0.0))
     spoiled.attrs = solutions.attrs
     at = context(solutions=spoiled)
-    rows = table(committee_local_entropy, values, at)
+    rows = table(committee_local_entropy, at, **values)
     assert len(rows) == 2 * 2 * 2 * 2
     of_lal = rows[rows["algorithm"] == "lal"]
     assert of_lal["entropy"].isna().all() and (of_lal["converged"] == 0).all() and (of_lal["solved"] == 0).all()
@@ -172,7 +165,7 @@ def test_wrong_parameters_are_refused(change: dict[str, Any], message: str) -> N
         committee_solutions.Parameters.of(values).model_validate(values)
 
 
-SPECTRA: dict[str, Any] = SIZES | {
+SPECTRA: dict[str, Any] = {
     "solutions": NAME,
     "rules": {"all": ["fbp", "lal"], "wide": ["fbp"], "given": 7},
     "smallest_beta": 0.5,
@@ -193,7 +186,7 @@ def test_no_spectra_where_the_grid_has_no_beta_that_is_valid_at_all_solutions(so
     }
     end = 0.85 * max(least["lal"])  # neighbours on the grid are a factor of 1.12 apart
     assert max(least["fbp"]) < end and min(least["lal"]) < end
-    rows = table(committee_spectra, SPECTRA | {"largest_beta": end, "whole": False}, at)
+    rows = table(committee_spectra, at, **SPECTRA | {"largest_beta": end, "whole": False})
     whole = rows[rows["rule"] == "all"]
     assert set(whole["quantity"]) == {"smallest_beta"} and whole["beta"].isna().all()
     assert 0 < whole["value"].isna().sum() < len(whole)
@@ -205,7 +198,7 @@ def test_no_spectra_where_the_grid_has_no_beta_that_is_valid_at_all_solutions(so
 def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule(solutions: pd.DataFrame) -> None:
     values = SPECTRA
     at = context(solutions=solutions)
-    rows = table(committee_spectra, values, at)
+    rows = table(committee_spectra, at, **values)
     grid = np.geomspace(0.5, 500.0, 60)
     least = {
         (run.algorithm, run.P, run.sample): smallest_valid_beta(*problem_and_weights(at, NAME, run), grid)
@@ -231,14 +224,14 @@ def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule
     assert set(given["beta"]) == {7.0} and set(given["algorithm"]) == set(solutions["algorithm"])
     assert set(given["quantity"]) == {"largest_eigenvalue", "eigenvalue"}
 
-    largest = table(committee_spectra, values | {"whole": False}, at)
+    largest = table(committee_spectra, at, **values | {"whole": False})
     both = [t[t["quantity"] == "largest_eigenvalue"]["value"].to_numpy(float) for t in (rows, largest)]
     np.testing.assert_allclose(both[0], both[1], rtol=1e-8)
     assert "eigenvalue" not in set(largest["quantity"])
 
 
 def test_noise_is_the_same_for_all_solutions_and_none_is_no_error(solutions: pd.DataFrame) -> None:
-    values = SIZES | {
+    values = {
         "solutions": NAME,
         "algorithms": ["fbp", "lal"],
         "probabilities": [0.0, 0.2, 1.0],
@@ -248,7 +241,7 @@ def test_noise_is_the_same_for_all_solutions_and_none_is_no_error(solutions: pd.
     twice = pd.concat([solutions, solutions[solutions["algorithm"] == "fbp"].assign(algorithm="lal")])
     twice = twice[(twice["algorithm"] != "lal") | (twice.index.isin(solutions.index[solutions["algorithm"] == "fbp"]))]
     twice.attrs = solutions.attrs
-    rows = table(committee_input_noise, values, context(solutions=twice))
+    rows = table(committee_input_noise, context(solutions=twice), **values)
     means = rows.groupby(["algorithm", "probability"])["train_error"].mean().unstack()
     assert (means[0.0] == 0.0).all() and (means[0.2] > 0.0).all() and (means[1.0] > means[0.2]).all()
     # The same weights under another name meet the same noise.
@@ -259,7 +252,7 @@ def test_noise_is_the_same_for_all_solutions_and_none_is_no_error(solutions: pd.
 
 def test_volumes_are_those_of_belief_propagation() -> None:
     options: dict[str, Any] = {"damping": 0.5, "max_iterations": 300, "tolerance": 1e-5}
-    rows = table(committee_volume, SIZES | options | {"units": 3, "alphas": [0.3, 0.6], "N": 99, "samples": 2})
+    rows = table(committee_volume, **options, units=3, alphas=[0.3, 0.6], N=99, samples=2)
     assert (rows["converged"] == 1).all() and (rows["entropy"] < 0).all() and len(rows) == 4
     row = rows.iloc[3]
     instance = random_tree_committee(99, 59, 3, seed=child(1, "instance", sample=1))

@@ -19,7 +19,7 @@ from localentropy.programs import committee_amp, generalized_amp, phase_retrieva
 from localentropy.solvers import committee_amp as committee_solver
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp as solve
-from tests.programs.programs import SIZES, refused, table
+from tests.programs.programs import refused, table
 
 AMP = {"prior": "binary", "channel": "sign", "alphas": [0.5, 2.5], "max_iterations": 200, "tolerance": 1e-6}
 AMP |= {"epsilon": 0.01, "d": 100, "samples": 2}
@@ -126,12 +126,12 @@ def test_more_samples_change_no_run(program: Any, values: dict[str, Any]) -> Non
 )
 def test_wrong_grids_are_refused(grids: list[dict[str, Any]], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
-        phase_retrieval_descent.Parameters.model_validate(DESCENT | SIZES | {"grids": grids})
+        phase_retrieval_descent.Parameters.model_validate(DESCENT | {"grids": grids})
 
 
 def test_the_same_sizes_for_two_students_are_allowed() -> None:
     grids = [PLAIN, PLAIN | {"student": "wide"}]
-    assert len(phase_retrieval_descent.Parameters.model_validate(DESCENT | SIZES | {"grids": grids}).grids) == 2
+    assert len(phase_retrieval_descent.Parameters.model_validate(DESCENT | {"grids": grids}).grids) == 2
 
 
 @pytest.mark.parametrize("section", ["amp_perceptron", "amp_binary", "amp_phase_retrieval", "amp_committee"])

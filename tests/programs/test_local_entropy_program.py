@@ -19,8 +19,6 @@ from tests.programs.programs import CONTEXT
 from tests.programs.programs import table as table_of
 
 VALUES: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "alpha": 0.3,
     "margin_ref": 0.0,
     "margin": 0.0,

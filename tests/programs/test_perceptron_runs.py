@@ -16,8 +16,8 @@ from localentropy.programs.parts.ensembles import RandomFeatures
 from localentropy.programs.parts.perceptron_sizes import Grid, grid_tasks
 from tests.programs.programs import CONTEXT, refused
 
-COMMON: dict[str, Any] = {"alpha_T": 3.0, "chunks": 1, "threads": 1}
-RUNS: dict[str, Any] = COMMON | {
+RUNS: dict[str, Any] = {
+    "alpha_T": 3.0,
     "activation": "sign",
     "distances": (0.0, 0.1),
     "stabilities": True,
@@ -126,9 +126,9 @@ def test_the_theory_of_overlapping_grids_has_every_point_once(program):
     )
     ensemble = RandomFeatures(model="random_features", activation="sign")
     parameters = (
-        typical.Sizes(**COMMON, at="sizes", ensemble=ensemble, grids=grids)
+        typical.Sizes(alpha_T=3.0, at="sizes", ensemble=ensemble, grids=grids)
         if program is typical
-        else stabilities.Lattice(**COMMON, at="lattice", ensemble=ensemble, grids=grids, distances=(0.0, 0.01))
+        else stabilities.Lattice(alpha_T=3.0, at="lattice", ensemble=ensemble, grids=grids, distances=(0.0, 0.01))
     )
     tasks = program.tasks(parameters)
     assert [(task["inv_alpha"], task["margin"]) for task in tasks] == [

@@ -130,7 +130,7 @@ def test_the_largest_local_entropy_grows_with_distance_up_to_its_threshold_only(
 )
 def test_curves_of_large_deviations_that_cannot_be_are_refused(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        large_deviations.Parameters.of({}).model_validate(LARGE_DEVIATIONS | {"chunks": 1, "threads": 1} | values)
+        large_deviations.Parameters.of({}).model_validate(LARGE_DEVIATIONS | values)
 
 
 @pytest.mark.parametrize(

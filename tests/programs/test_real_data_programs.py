@@ -19,21 +19,18 @@ from localentropy.instances.image_features import image_features
 from localentropy.pipeline.config import resolve
 from localentropy.programs import feature_covariance, gaussian_covariate, ridge_learning_curves
 from localentropy.programs.parts.parameters import Context
+from tests.programs.programs import table
 
 SEED = 5
-SIZES: dict[str, Any] = {"chunks": 1, "threads": 1, "random_features": 12, "images": 100}
+SIZES: dict[str, Any] = {"random_features": 12, "images": 100}
 NAME = "glm/real_covariance"
 RUNS: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "covariances": NAME,
     "regularizations": [1e-3, 0.5],
     "samples": [8, 20],
     "draws": 3,
 }
-THEORY = {
-    "chunks": 1,
-    "threads": 1,
+THEORY: dict[str, Any] = {
     "covariances": NAME,
     "regularizations": [1e-3, 0.5],
     "samples": [4, 50],
@@ -53,22 +50,18 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return files
 
 
-def table(program: Any, values: dict[str, Any], data: dict[str, Path], **tables: pd.DataFrame) -> pd.DataFrame:
-    parameters = program.Parameters.of(values).model_validate(values)
-    context = Context(SEED, data, lambda line: None, tables={f"glm/{key}": rows for key, rows in tables.items()})
-    return pd.concat([program.compute(parameters, at, context) for at in program.tasks(parameters)], ignore_index=True)
+def context(data: dict[str, Path], **tables: pd.DataFrame) -> Context:
+    return Context(SEED, data, lambda line: None, tables={f"glm/{key}": rows for key, rows in tables.items()})
 
 
 @pytest.fixture(scope="module")
 def covariance(data: dict[str, Path]) -> pd.DataFrame:
-    rows = table(feature_covariance, SIZES, data)
-    rows.attrs["parameters"] = SIZES
-    return rows
+    return table(feature_covariance, context(data), **SIZES)
 
 
 @pytest.fixture(scope="module")
 def runs(data: dict[str, Path], covariance: pd.DataFrame) -> pd.DataFrame:
-    return table(ridge_learning_curves, RUNS, data, real_covariance=covariance)
+    return table(ridge_learning_curves, context(data, real_covariance=covariance), **RUNS)
 
 
 def test_the_covariance_is_that_of_all_images(covariance: pd.DataFrame, data: dict[str, Path]) -> None:
@@ -109,14 +102,16 @@ def test_other_sizes_and_draws_change_no_run(
     runs: pd.DataFrame, covariance: pd.DataFrame, data: dict[str, Path]
 ) -> None:
     values = RUNS | {"samples": [20], "draws": 2, "regularizations": [0.5]}
-    fewer = table(ridge_learning_curves, values, data, real_covariance=covariance)
+    fewer = table(ridge_learning_curves, context(data, real_covariance=covariance), **values)
     same = runs[(runs["n"] == 20) & (runs["draw"] < 2) & (runs["regularization"] == 0.5)]
     pd.testing.assert_frame_equal(fewer, same.reset_index(drop=True))
 
 
 def test_the_theory_is_that_of_the_table(covariance: pd.DataFrame, runs: pd.DataFrame) -> None:
     """A plain bisection, and the formula with squares of the coefficients that are right in the mean."""
-    found = table(gaussian_covariate, THEORY, {}, real_covariance=covariance[covariance["features"] != "pixels"])
+    found = table(
+        gaussian_covariate, context({}, real_covariance=covariance[covariance["features"] != "pixels"]), **THEORY
+    )
     keys = ["dataset", "features", "regularization", "n"]
     assert set(found["n"]) == {4, 8, 14, 20, 27, 50} and not found.duplicated(keys).any()
     for row in found.itertuples():
@@ -152,7 +147,7 @@ def test_the_features_of_the_runs_are_those_of_the_covariances(
 ) -> None:
     more = covariance.copy()
     more.attrs["parameters"] = SIZES | {"random_features": 13}
-    others = table(ridge_learning_curves, RUNS, data, real_covariance=more)
+    others = table(ridge_learning_curves, context(data, real_covariance=more), **RUNS)
     same = (others["square_error"] == runs["square_error"]).groupby(runs["features"]).mean()
     assert same.to_dict() == {"pixels": 1.0, "random_features": 0.0}
 
@@ -163,7 +158,7 @@ def test_a_set_of_fewer_images_is_refused_in_one_line(covariance: pd.DataFrame, 
     many.attrs["parameters"] = asked
     for program, values in ((feature_covariance, asked), (ridge_learning_curves, RUNS)):
         with pytest.raises(DataError, match=r"mnist: found 100 training .* data\.source=mirror or download") as caught:
-            table(program, values, data, real_covariance=many)
+            table(program, context(data, real_covariance=many), **values)
         assert "\n" not in str(caught.value)
 
 

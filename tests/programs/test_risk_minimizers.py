@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,36 +12,23 @@ import pytest
 from pydantic import ValidationError
 
 from localentropy.programs import empirical_risk, risk_minimizers
-from localentropy.programs.parts.parameters import Context
+from tests.programs.programs import CONTEXT, table
 
-COMMON: dict[str, Any] = {"chunks": 1, "threads": 1}
 MANIFOLD = {"kind": "random_features", "inputs_per_feature": 0.25, "activation": "erf"}
 COLUMNS = ["features", "student", "loss", "regularization", "alpha", "n", "p", "d", "sample", "generalization_error"]
 COLUMNS += ["square_error", "training_loss", "converged"]
 
 
-def run(program: Any, tables: dict[str, pd.DataFrame], **values: Any) -> pd.DataFrame:
-    parameters = program.Parameters(**values, **COMMON)
-    context = Context(1, {}, lambda line: None, tables=tables)
-    rows = [program.compute(parameters, task, context) for task in program.tasks(parameters)]
-    table = pd.concat(rows, ignore_index=True)
-    table.attrs["parameters"] = parameters.model_dump(mode="json")
-    return table
-
-
 def theory(features: Any, **strengths: Any) -> dict[str, pd.DataFrame]:
     students = {loss: {"loss": loss, "regularization": strength} for loss, strength in strengths.items()}
-    return {
-        "glm/theory": run(
-            empirical_risk, {}, features=features, students=students, alphas=[0.5, 4.0], marked=[0.8, 2.0], points=2
-        )
-    }
+    values: dict[str, Any] = {"alphas": [0.5, 4.0], "marked": [0.8, 2.0], "points": 2}
+    return {"glm/theory": table(empirical_risk, features=features, students=students, **values)}
 
 
 def simulated(tables: dict[str, pd.DataFrame], **values: Any) -> pd.DataFrame:
     students = tuple(tables["glm/theory"]["student"].unique())
     common: dict[str, Any] = {"theory": "glm/theory", "students": students, "test_samples": 0}
-    return run(risk_minimizers, tables, **common | values)
+    return table(risk_minimizers, replace(CONTEXT, tables=tables), **common | values)
 
 
 def agree(tables: dict[str, pd.DataFrame], found: pd.DataFrame) -> None:
@@ -116,4 +104,4 @@ def test_parameters_are_checked(change: dict[str, Any], message: str) -> None:
     values: dict[str, Any] = {"features": ("independent",), "alphas": (0.8,), "sizes": ({"d": 20, "samples": 2},)}
     common: dict[str, Any] = {"theory": "glm/theory", "students": ("square",), "test_samples": 0}
     with pytest.raises(ValidationError, match=message):
-        risk_minimizers.Parameters(**common | values | change, **COMMON)
+        risk_minimizers.Parameters(**common | values | change)

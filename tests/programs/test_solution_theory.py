@@ -15,18 +15,15 @@ from localentropy.solvers.binary.anneal import anneal, mct0
 from localentropy.solvers.binary.sbpi import sbpi
 from localentropy.theory import RandomFeatures, local_energy, stability_density, typical
 from tests.programs.programs import CONTEXT
+from tests.programs.programs import table as table_of
 
 DISTANCES = (0.0, 0.01, 0.02, 0.05, 0.1)
 
 
-def lattice(D, inv_alpha, margin, alpha_T=3.0):
+def lattice(D, inv_alpha, margin):
+    values = {"at": "lattice", "ensemble": {"model": "random_features", "activation": "sign"}, "alpha_T": 3.0}
     grid = {"D": D, "inv_alphas": [inv_alpha], "margins": [margin], "samples": 1}
-    parameters = stabilities.Lattice.model_validate(
-        {"at": "lattice", "ensemble": {"model": "random_features", "activation": "sign"}, "alpha_T": alpha_T}
-        | {"distances": DISTANCES, "grids": [grid], "chunks": 1, "threads": 1}
-    )
-    (task,) = stabilities.tasks(parameters)
-    return stabilities.compute(parameters, task, CONTEXT)
+    return table_of(stabilities, **values, distances=DISTANCES, grids=[grid])
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])
@@ -95,9 +92,7 @@ def test_stabilities_of_zero_temperature_solutions_are_those_of_typical_ones(D, 
 
 
 def overlap_rows(grids):
-    parameters = solution_overlaps.Parameters.model_validate(
-        {"alpha_T": 3.0, "activation": "sign", "grids": grids, "chunks": 1, "threads": 1}
-    )
+    parameters = solution_overlaps.Parameters.model_validate({"alpha_T": 3.0, "activation": "sign", "grids": grids})
     return [solution_overlaps.compute(parameters, task, CONTEXT) for task in solution_overlaps.tasks(parameters)]
 
 

@@ -16,8 +16,6 @@ from localentropy.programs.solve_committee import COLUMNS
 from localentropy.solvers.committee.sgd import committee_sgd_many
 
 COMMON: dict[str, Any] = {
-    "chunks": 1,
-    "threads": 1,
     "alpha_T": 5.0,
     "activation": "sign",
     "units": 9,
