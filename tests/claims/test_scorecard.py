@@ -394,9 +394,3 @@ def test_a_wrong_entry_is_one_line(tmp_path: Path, changes: dict[str, Any], mess
         read_claims(tmp_path)
     assert re.match(r"config/[a-z]+/claims\.yaml: ", str(caught.value)) and "\n" not in str(caught.value)
     assert message in str(caught.value)
-
-
-def test_every_claim_names_a_test_that_exists() -> None:
-    for key, entry in read_claims().items():
-        empty = {name: pd.DataFrame() for name in entry.arguments.values()}
-        assert assess(key, entry, empty).verdict is Verdict.NOT_TESTABLE

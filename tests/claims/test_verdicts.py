@@ -11,46 +11,25 @@ import pytest
 from localentropy.claims.conditions import MAY_BE_MISSING, Finding, Verdict
 from localentropy.claims.overparam.solvers import half_point
 from localentropy.errors import ArtifactError, DomainError
-from localentropy.pipeline.config import read_claims
-from localentropy.pipeline.scorecard import assess
-from tests.claims.cases import Case, Tables, few, tables
-from tests.claims.overparam.network_cases import NETWORKS
-from tests.claims.overparam.run_cases import RUNS
-from tests.claims.overparam.theory_cases import THEORY
 from tests.claims.spoilings import ABSCISSAE
-from tests.claims.test_conditions import LISTED
+from tests.claims.test_conditions import ALL, LISTED, good
+from tests.claims.test_conditions import OF_LISTED as CASES
+from tests.claims.test_conditions import found as verdict
 
-CASES: dict[str, Case] = THEORY | RUNS | NETWORKS
-CLAIMS = {key: claim for key, claim in read_claims().items() if claim.paper in LISTED}
+CLAIMS = {key: claim for key, claim in ALL.items() if claim.paper in LISTED}
 SAYS_WHERE = ABSCISSAE | {"overlap"}
 """Columns of numbers that say where a value was taken."""
 
 ONLY_TOLD = {("O01", "inv_alpha_le"), ("O21", "typical_alpha"), ("O21c", "typical_alpha")}
 """Claim and column of a number that its detail tells and its verdict does not need."""
 
-SINGLE = {"O51", "O59"}
-"""Claims about every single network, which one sample can decide."""
-
 pytestmark = pytest.mark.filterwarnings("ignore:.*(Degrees of freedom|invalid value|divide by zero):RuntimeWarning")
-
-
-def verdict(key: str, made: Tables) -> Finding:
-    names = CLAIMS[key].arguments
-    found = assess(key, CLAIMS[key], {names[short]: table for short, table in made.items()})
-    assert not re.search(r"[{}]|\bnp\.|dtype", found.detail), found
-    return found
-
-
-def good(key: str) -> Tables:
-    return tables(CLAIMS[key].arguments, CASES[key])
 
 
 def spoilings(kind: str) -> list[tuple[str, str]]:
     return [(key, name) for key, case in CASES.items() for name in getattr(case, kind)]
 
 
-SAMPLED = [key for key in CASES if key not in SINGLE and any("sample" in table for table in good(key).values())]
-"""Claims that more than one sample must decide."""
 NUMBERS = [
     (key, short, quantity)
     for key in CASES
@@ -162,15 +141,6 @@ def test_one_missing_number_of_a_run_is_enough(key: str, short: str, quantity: s
     assert verdict(key, made).verdict is Verdict.NOT_TESTABLE
 
 
-@pytest.mark.parametrize("key", CLAIMS)
-def test_without_rows_nothing_is_judged(key: str) -> None:
-    for argument, name in CLAIMS[key].arguments.items():
-        made = tables(CLAIMS[key].arguments, CASES.get(key, Case({})))
-        made[argument] = pd.DataFrame()
-        found = verdict(key, made)
-        assert found.verdict is Verdict.NOT_TESTABLE and name in found.detail
-
-
 @pytest.mark.parametrize("key", CASES)
 def test_without_any_number_of_a_column_that_it_needs_nothing_is_reproduced(key: str) -> None:
     needed = 0
@@ -190,13 +160,6 @@ def test_without_any_number_of_a_column_that_it_needs_nothing_is_reproduced(key:
                 assert found.verdict is not Verdict.REPRODUCED or (key, column) in ONLY_TOLD, (short, column)
     # O05 is about margins and loads; O15 and O20 join two tables; either may lack a column.
     assert needed or key in ("O05", "O15", "O20")
-
-
-@pytest.mark.parametrize("key", SAMPLED)
-def test_one_sample_never_counts_as_reproduced(key: str) -> None:
-    made = good(key)
-    few(*(short for short, table in made.items() if "sample" in table), samples=1)(made)
-    assert verdict(key, made).verdict is not Verdict.REPRODUCED
 
 
 def test_runs_that_did_not_converge_are_told() -> None:
