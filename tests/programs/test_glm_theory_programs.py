@@ -14,7 +14,6 @@ from localentropy.programs import (
     bayes_optimal,
     empirical_risk,
     gibbs_learning,
-    quadratic_units,
     sweep,
     units_specialization,
 )
@@ -225,7 +224,8 @@ def test_wrong_values_are_one_line(section: str, values: dict[str, Any], parts: 
 
 
 def test_the_load_of_unique_minima_is_that_of_the_library() -> None:
-    assert table(quadratic_units).to_dict("records") == [unique_minimum()._asdict()]
+    found = table(sweep, ask="quadratic_units.unique_minimum", over={})
+    assert found.to_dict("records") == [unique_minimum()._asdict()]
 
 
 def test_the_load_of_specialization_is_that_of_the_library() -> None:

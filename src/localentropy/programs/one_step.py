@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, model_validator
 
 from localentropy import quantities
-from localentropy.programs.parts.ensembles import Perceptron, TreeCommittee
+from localentropy.programs.parts.ensembles import EnsembleParameters, Perceptron, TreeCommittee
 from localentropy.programs.parts.parameters import (
     Context,
     DistanceOfCurve,
-    ExperimentParameters,
     Load,
     Margin,
     Section,
@@ -38,7 +37,7 @@ class Family(Section):
     )
 
 
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """Parameters of the search."""
 
     ensemble: Annotated[Perceptron | TreeCommittee, Field(discriminator="model")]
@@ -56,10 +55,6 @@ class Parameters(ExperimentParameters):
     def _ordered_distances(self) -> Parameters:
         require_order(self, "smallest_distance", "largest_distance")
         return self
-
-    def modules(self) -> list[str]:
-        """Dotted name of the model that the table depends on."""
-        return [self.ensemble.module()]
 
 
 def tasks(parameters: Parameters) -> list[Task]:

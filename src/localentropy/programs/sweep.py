@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from localentropy import quantities
-from localentropy.programs.parts.ensembles import BEYOND, Perceptron, RandomFeatures, TeacherStudent, TreeCommittee
+from localentropy.programs.parts.ensembles import BEYOND, AnyEnsemble
 from localentropy.programs.parts.parameters import (
     SIZE,
     Context,
@@ -86,6 +86,7 @@ QUESTIONS: Mapping[str, Question] = {
     "cross_entropy.minimizers": Question(
         "cross_entropy", ("alpha", "gamma"), model=False, narrow=(quantities.ALPHA_OF_MINIMIZERS,)
     ),
+    "quadratic_units.unique_minimum": Question("quadratic_units", model=False),
 }
 """Name in `localentropy.theory` → what can be asked."""
 
@@ -221,9 +222,7 @@ class Parameters(ExperimentParameters):
         description="a question of `localentropy.theory`, or several: name of the column, or beginning of the names of "
         "the columns of an answer with several numbers → question"
     )
-    ensemble: (
-        Annotated[RandomFeatures | Perceptron | TreeCommittee | TeacherStudent, Field(discriminator="model")] | None
-    ) = Field(default=None, description="the model that is asked, if the question has one")
+    ensemble: AnyEnsemble | None = Field(default=None, description="the model that is asked, if the question has one")
     over: Over = Field(
         description="argument → values: a list, or a line `{from, to, spacing, also}`; the name of a question stands "
         "for its answer, `1/alpha_c` for one over it"

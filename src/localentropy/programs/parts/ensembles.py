@@ -59,6 +59,10 @@ RandomPatterns = Annotated[Perceptron | TreeCommittee | TeacherStudent, Field(di
 """Models of independent random patterns. Their control parameter is α, the number of patterns per weight."""
 
 
+AnyEnsemble = Annotated[RandomFeatures | Perceptron | TreeCommittee | TeacherStudent, Field(discriminator="model")]
+"""All models."""
+
+
 class EnsemblesParameters(ExperimentParameters):
     """Parameters of a program that evaluates the theory of several models."""
 
@@ -82,7 +86,7 @@ class EnsemblesParameters(ExperimentParameters):
 class EnsembleParameters(ExperimentParameters):
     """Parameters of a program that evaluates the theory of an ensemble."""
 
-    ensemble: Annotated[RandomFeatures | Perceptron | TreeCommittee | TeacherStudent, Field(discriminator="model")]
+    ensemble: AnyEnsemble
 
     def modules(self) -> list[str]:
         """Dotted name of the model that the table depends on."""
