@@ -148,7 +148,11 @@ def test_curves_of_large_deviations_that_cannot_be_are_refused(values: dict[str,
             ["curves.reference.alphas[0] = LE2: allowed: a number ≥ 1e-09 and ≤ 1e+09 or text such as LE, 0.995 LE"],
         ),
         ("dense_regions", {"lines": []}, ["dense_regions.lines = []: allowed: a non-empty list, each entry text"]),
-        ("dense_regions", {"lines": ["relu", "relu"]}, ["dense_regions: lines: the names must differ from each other"]),
+        (
+            "dense_regions",
+            {"lines": ["relu", "relu"]},
+            ["dense_regions.lines = ['relu', 'relu']: must differ from each other"],
+        ),
         ("dense_regions", {"lines": ["relo"]}, ["dense_regions: lines: relo is not one of the ensembles: perceptron"]),
         (
             "dense_regions",

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from localentropy import seeds
-from localentropy.programs.parts.amp_runs import MessagePassingParameters
+from localentropy.programs.parts.amp_runs import MessagePassingParameters, bytes_of_inputs, training_sets
 from localentropy.programs.parts.parameters import Context, Task, number_of_samples
 
 if TYPE_CHECKING:
@@ -32,14 +32,8 @@ class Parameters(MessagePassingParameters):
     """Parameters of the runs."""
 
 
-def tasks(parameters: Parameters) -> list[Task]:
-    """One training set each."""
-    return [{"alpha": alpha, "sample": sample} for alpha in parameters.alphas for sample in range(parameters.samples)]
-
-
-def memory(parameters: Parameters, task: Task) -> int:
-    """Bytes of the inputs."""
-    return 8 * number_of_samples(task["alpha"], parameters.d) * parameters.d
+tasks = training_sets
+memory = bytes_of_inputs
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

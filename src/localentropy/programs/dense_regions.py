@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from localentropy import quantities
 from localentropy.programs.parts.ensembles import EnsemblesParameters
-from localentropy.programs.parts.parameters import Context, Increasing, Load, Task, given
+from localentropy.programs.parts.parameters import Context, Distinct, Increasing, Load, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,8 @@ FINER = 10
 class Parameters(EnsemblesParameters):
     """Parameters of the lines."""
 
-    lines: tuple[str, ...] = Field(
-        min_length=1, description="names of the models with whole lines; of the others only the ends"
+    lines: Distinct[tuple[str, ...]] = Field(
+        description="names of the models with whole lines; of the others only the ends"
     )
     smallest_alpha: Load = Field(description="left end of the lines in α (C)")
     alphas_marked: Increasing[Load] = Field(description="further values of α on the lines, the figures' own (C)")
@@ -41,8 +41,6 @@ class Parameters(EnsemblesParameters):
     @model_validator(mode="after")
     def _lines_of_models(self) -> Parameters:
         self.require_ensembles("lines", self.lines)
-        if len(set(self.lines)) < len(self.lines):
-            raise ValueError(f"lines: the names must differ from each other, got {', '.join(self.lines)}")
         return self
 
 

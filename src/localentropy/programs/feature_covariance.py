@@ -25,9 +25,7 @@ class Parameters(ExperimentParameters):
     )
 
 
-def tasks(parameters: Parameters) -> list[Task]:
-    """One dataset and kind of features each."""
-    return image_tasks()
+tasks = image_tasks
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -98,6 +98,13 @@ class Parameters(EnsembleParameters):
         """The model of the theory at what families vary, and at a margin."""
         return self.ensemble.at(**controls)
 
+    def threshold(self) -> float:
+        """The local-entropy threshold, 1/α_LE or α_LE."""
+        from localentropy.theory.monotonicity import alpha_le
+
+        threshold = alpha_le(self.model())
+        return 1.0 / threshold if self.CONTROL == "inv_alpha" else threshold
+
     @model_validator(mode="after")
     def _ordered_distances(self) -> Parameters:
         if self.largest_distance == "typical":
@@ -129,12 +136,6 @@ class OfRandomFeatures(Parameters):
         """The model at control parameters, a margin and the section's α_T."""
         return self.ensemble.at(alpha_T=self.alpha_T, **controls)
 
-    def threshold(self) -> float:
-        """1/α_LE."""
-        from localentropy.theory.monotonicity import alpha_le
-
-        return 1.0 / alpha_le(self.model())
-
 
 class OfRandomPatterns(Parameters):
     """Parameters for independent random patterns."""
@@ -143,12 +144,6 @@ class OfRandomPatterns(Parameters):
     ensemble: RandomPatterns
     alpha: Load = Field(description="patterns per weight, α = P/N (C)")
     curves: dict[str, RandomPatternsFamily] = Field(min_length=1, description="families of curves, by name")
-
-    def threshold(self) -> float:
-        """α_LE."""
-        from localentropy.theory.monotonicity import alpha_le
-
-        return alpha_le(self.model())
 
 
 Parameters.MODELS = {

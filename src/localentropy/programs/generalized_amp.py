@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from localentropy import seeds
-from localentropy.programs.parts.amp_runs import MessagePassingParameters
+from localentropy.programs.parts.amp_runs import MessagePassingParameters, bytes_of_inputs, training_sets
 from localentropy.programs.parts.parameters import Context, Task, number_of_samples
 
 if TYPE_CHECKING:
@@ -36,14 +36,8 @@ class Parameters(MessagePassingParameters):
     channel: Literal["sign", "absolute", "relu"] = Field(description="what a label tells of the teacher's sum (T)")
 
 
-def tasks(parameters: Parameters) -> list[Task]:
-    """One training set each."""
-    return [{"alpha": alpha, "sample": sample} for alpha in parameters.alphas for sample in range(parameters.samples)]
-
-
-def memory(parameters: Parameters, task: Task) -> int:
-    """Bytes of the inputs."""
-    return 8 * number_of_samples(task["alpha"], parameters.d) * parameters.d
+tasks = training_sets
+memory = bytes_of_inputs
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

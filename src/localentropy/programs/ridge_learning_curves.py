@@ -55,9 +55,7 @@ def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
         )
 
 
-def tasks(parameters: Parameters) -> list[Task]:
-    """One dataset and kind of features each."""
-    return image_tasks()
+tasks = image_tasks
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

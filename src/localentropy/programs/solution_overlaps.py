@@ -9,7 +9,7 @@ from pydantic import Field
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import SIZE, Context, Task, given
-from localentropy.programs.parts.perceptron_sizes import InstanceParameters, SizeGrid, pattern_bytes, sizes
+from localentropy.programs.parts.perceptron_sizes import SignParameters, SolverGrid, pattern_bytes, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,21 +17,16 @@ if TYPE_CHECKING:
     from localentropy.solvers.solution import Solution
 
 
-class OverlapGrid(SizeGrid):
+class OverlapGrid(SolverGrid):
     """Instances of one latent dimension for one solver."""
 
     solver: Literal["anneal", "mct0", "sbpi"] = Field(description="with its default settings")
     runs: int = given(quantities.RUNS.within(low=2), "runs on each instance")
 
-    def points(self) -> list[Task]:
-        """The solver and its sizes."""
-        return [{"solver": self.solver} | point for point in super().points()]
 
-
-class Parameters(InstanceParameters):
+class Parameters(SignParameters):
     """Parameters of the overlaps, all at margin 0."""
 
-    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     grids: tuple[OverlapGrid, ...] = Field(
         min_length=1, description="solvers, sizes, samples and runs", json_schema_extra=SIZE
     )

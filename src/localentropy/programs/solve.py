@@ -28,13 +28,13 @@ Table: one row for each number, in column `value`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import SIZE, Context, Flips, Increasing, Task, given
-from localentropy.programs.parts.perceptron_sizes import Grid, InstanceParameters, grid_tasks, pattern_bytes, sizes
+from localentropy.programs.parts.perceptron_sizes import Grid, SignParameters, grid_tasks, pattern_bytes, sizes
 from localentropy.programs.parts.perceptron_solvers import SolverParameters, with_options
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ if TYPE_CHECKING:
     from localentropy.solvers.solution import Solution
 
 
-class Parameters(InstanceParameters, SolverParameters):
+class Parameters(SignParameters, SolverParameters):
     """Parameters of the runs of all solvers."""
 
-    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: Increasing[Flips] = Field(description="distances d of the local energy (C)")
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")
     test_patterns: int = given(quantities.PATTERNS, "fresh patterns of a test error", size=True)

@@ -28,6 +28,7 @@ from localentropy.programs.parts.parameters import (
     Section,
     Task,
     given,
+    number_of_samples,
     require_no_repetition,
 )
 from localentropy.programs.parts.perceptron_sizes import require_margin
@@ -46,7 +47,7 @@ class Grid(Section):
 
     def patterns(self, alpha: float) -> int:
         """P, at least 1."""
-        return max(round(alpha * self.N), 1)
+        return number_of_samples(alpha, self.N)
 
 
 class Parameters(SolverParameters):

@@ -20,16 +20,15 @@ Table: one row for each pair of runs on one instance.
 
 from __future__ import annotations
 
-from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy import quantities, seeds
+from localentropy import quantities, seeds, solvers
 from localentropy.programs.parts.parameters import SIZE, Context, Distinct, Task, given
-from localentropy.programs.parts.perceptron_sizes import InstanceParameters, SizeGrid, grid_tasks, pattern_bytes, sizes
-from localentropy.solvers import MODULES
+from localentropy.programs.parts.perceptron_sizes import SignParameters, SizeGrid, grid_tasks, pattern_bytes, sizes
+from localentropy.programs.parts.perceptron_solvers import solver_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,10 +56,9 @@ class BarrierGrid(SizeGrid):
         return [point | {"solvers": " ".join(self.solvers), "runs": self.runs} for point in super().points()]
 
 
-class Parameters(InstanceParameters):
+class Parameters(SignParameters):
     """Parameters of the barriers, all at margin 0."""
 
-    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     proposals: int = given(quantities.PROPOSALS, "flips of the point of the bend that are tried (C)", size=True)
     grids: tuple[BarrierGrid, ...] = Field(
         min_length=1, description="sizes, samples, solvers and runs", json_schema_extra=SIZE
@@ -68,7 +66,7 @@ class Parameters(InstanceParameters):
 
     def modules(self) -> list[str]:
         """The solvers, which are imported by name at run time."""
-        return sorted({f"{MODULES[solver]}:{solver}" for grid in self.grids for solver in grid.solvers})
+        return sorted({solver_address(solver) for grid in self.grids for solver in grid.solvers})
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -91,10 +89,11 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     D, sample = task["D"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
-    instance = hidden_manifold(D, P, N, seed=seeds.child(context.seed, "instance", sample=sample))
+    root = seeds.child(context.seed, "instance", sample=sample)
+    instance = hidden_manifold(D, P, N, seed=root, activation=parameters.activation)
     found = []
     for name in task["solvers"].split():
-        solver = getattr(import_module(MODULES[name]), name)
+        solver = getattr(solvers, name)
         for run in range(task["runs"]):
             seed = seeds.child(context.seed, f"overlaps/{name}", D=D, P=P, N=N, sample=sample, run=run)
             found.append((name, run, solver(instance, seed=seed)))

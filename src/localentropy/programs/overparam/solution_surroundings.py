@@ -17,45 +17,39 @@ Table: one row for each run and distance.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from localentropy import quantities, seeds
+from localentropy import quantities, seeds, solvers
 from localentropy.programs.parts.parameters import SIZE, Context, Distance, Increasing, Task, given
-from localentropy.programs.parts.perceptron_sizes import InstanceParameters, SizeGrid, grid_tasks, pattern_bytes, sizes
-from localentropy.solvers import MODULES
+from localentropy.programs.parts.perceptron_sizes import SignParameters, SolverGrid, grid_tasks, pattern_bytes, sizes
+from localentropy.programs.parts.perceptron_solvers import solver_address
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class SolverGrid(SizeGrid):
+class SolutionGrid(SolverGrid):
     """Instances of one latent dimension for one solver."""
 
     solver: Literal["anneal", "mct0", "sbpi", "focusing_bp", "binarynet"] = Field(
         description="with its default settings"
     )
 
-    def points(self) -> list[Task]:
-        """The solver and its sizes."""
-        return [{"solver": self.solver} | point for point in super().points()]
 
-
-class Parameters(InstanceParameters):
+class Parameters(SignParameters):
     """Parameters of the surroundings, all at margin 0."""
 
-    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: Increasing[Distance] = Field(description="distances d from a solution (C)")
     small_stability: float = given(quantities.MARGIN, "largest stability that counts as small (C)")
-    grids: tuple[SolverGrid, ...] = Field(
+    grids: tuple[SolutionGrid, ...] = Field(
         min_length=1, description="solvers, sizes and samples", json_schema_extra=SIZE
     )
 
     def modules(self) -> list[str]:
         """The solvers, which are imported by name at run time."""
-        return sorted({f"{MODULES[grid.solver]}:{grid.solver}" for grid in self.grids})
+        return sorted({solver_address(grid.solver) for grid in self.grids})
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -81,9 +75,10 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     D, name, sample = task["D"], task["solver"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
-    instance = hidden_manifold(D, P, N, seed=seeds.child(context.seed, "instance", sample=sample))
+    root = seeds.child(context.seed, "instance", sample=sample)
+    instance = hidden_manifold(D, P, N, seed=root, activation=parameters.activation)
     seed = seeds.child(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=0.0, sample=sample)
-    solution = getattr(import_module(MODULES[name]), name)(instance, seed=seed)
+    solution = getattr(solvers, name)(instance, seed=seed)
     row: dict[str, Any] = {"solver": name, "D": D, "P": P, "N": N, "inv_alpha": N / P, "sample": sample}
     row |= {"solved": float(solution.solved), "small_stabilities": np.nan, "barycentre_overlap": np.nan}
     row |= {"distance": parameters.distances, "entropy": np.nan, "slope": np.nan, "converged": 0.0}

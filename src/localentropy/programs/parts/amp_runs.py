@@ -11,6 +11,7 @@ from localentropy.programs.parts.parameters import (
     ExperimentParameters,
     Increasing,
     LoadOfRuns,
+    Task,
     given,
     number_of_samples,
     require_distinct_sizes,
@@ -35,3 +36,13 @@ class MessagePassingParameters(ExperimentParameters):
     def _distinct_sizes(self) -> Self:
         require_distinct_sizes("alphas", self.alphas, "n", lambda alpha: number_of_samples(alpha, self.d))
         return self
+
+
+def training_sets(parameters: MessagePassingParameters) -> list[Task]:
+    """One training set each."""
+    return [{"alpha": alpha, "sample": sample} for alpha in parameters.alphas for sample in range(parameters.samples)]
+
+
+def bytes_of_inputs(parameters: MessagePassingParameters, task: Task) -> int:
+    """Bytes of the inputs of a training set."""
+    return 8 * number_of_samples(task["alpha"], parameters.d) * parameters.d

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -36,6 +36,16 @@ class SizeGrid(Section):
         return [{"D": self.D, "inv_alpha": inv_alpha} for inv_alpha in self.inv_alphas]
 
 
+class SolverGrid(SizeGrid):
+    """Instances of one latent dimension for one solver."""
+
+    solver: str
+
+    def points(self) -> list[Task]:
+        """The solver and its sizes."""
+        return [{"solver": self.solver} | point for point in super().points()]
+
+
 class Grid(SizeGrid):
     """Instances of one latent dimension, at several margins."""
 
@@ -57,6 +67,12 @@ class InstanceParameters(ExperimentParameters):
             if isinstance(value, tuple) and value and isinstance(value[0], SizeGrid):
                 require_distinct(name, self.alpha_T, value)
         return self
+
+
+class SignParameters(InstanceParameters):
+    """Parameters of runs on instances with ±1 patterns."""
+
+    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
 
 
 def grid_tasks(grids: Iterable[SizeGrid]) -> list[Task]:

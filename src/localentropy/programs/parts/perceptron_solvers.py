@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, create_model
 
-from localentropy import quantities
+from localentropy import quantities, solvers
 from localentropy.programs.parts.parameters import ExperimentParameters, given
 from localentropy.quantities import Quantity
-from localentropy.solvers import MODULES
 
 if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
@@ -19,6 +17,11 @@ if TYPE_CHECKING:
 
 
 MESSAGES = (quantities.DAMPING, quantities.STEPS, quantities.TOLERANCE, quantities.EPSILON)
+
+
+def solver_address(solver: str) -> str:
+    """`<module>:<function>` of a solver, for stamps: it is imported at run time, so no import shows it."""
+    return f"{solvers.MODULES[solver]}:{solver}"
 
 
 class SolverParameters(ExperimentParameters):
@@ -31,7 +34,7 @@ class SolverParameters(ExperimentParameters):
 
     def modules(self) -> list[str]:
         """The solver and the code it uses. A table does not depend on other solvers."""
-        return [f"{MODULES[self.solver]}:{self.solver}"]
+        return [solver_address(self.solver)]
 
     def options(self) -> dict[str, Any]:
         """Arguments of the solver."""
@@ -45,8 +48,7 @@ class SolverParameters(ExperimentParameters):
             margin: smallest stability κ of a solution.
             seed: root seed of the solver's random numbers.
         """
-        module, _, function = self.modules()[0].partition(":")
-        solver = getattr(import_module(module), function)
+        solver = getattr(solvers, self.solver)
         if "torch" in sys.modules:  # it has its own pool of threads, outside the job's limit
             sys.modules["torch"].set_num_threads(self.threads)
         solution: Solution = solver(instance, margin=margin, seed=seed, **self.options())

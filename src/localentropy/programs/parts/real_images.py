@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from localentropy import quantities
-from localentropy.programs.parts.parameters import Context, Increasing, Task, bounds
+from localentropy.programs.parts.parameters import Context, ExperimentParameters, Increasing, Task, bounds
 
 if TYPE_CHECKING:
     from localentropy.instances.image_features import ImageFeatures
@@ -17,7 +17,7 @@ Regularizations = Increasing[Annotated[float, bounds(quantities.RIDGE)]]
 """Values of r in the risk Σ (y − w·v)² + r |w|². The mean of |v|² is 1 for pixels, about 0.4 for random features."""
 
 
-def image_tasks() -> list[Task]:
+def image_tasks(parameters: ExperimentParameters) -> list[Task]:
     """One dataset and kind of features each."""
     from localentropy.instances.image_features import KINDS
 
