@@ -22,6 +22,7 @@ from localentropy.claims.conditions import (
     trend,
     welch,
 )
+from localentropy.claims.overparam.solvers import thresholds_of
 from localentropy.landscape.barriers import region
 
 EFFICIENT = ("focusing_bp", "sbpi")
@@ -92,10 +93,7 @@ def annealing_has_higher_barriers(solution_barriers: pd.DataFrame) -> Finding:
 
 def _threshold(barriers: pd.DataFrame, thresholds: pd.DataFrame) -> float:
     """1/α_LE of the instances."""
-    alpha_T = barriers.attrs["parameters"]["alpha_T"]
-    row = thresholds[np.isclose(thresholds["alpha_T"], alpha_T)]
-    require(len(row), f"no threshold at α_T = {alpha_T:g}")
-    found = float(row["inv_alpha_le"].iloc[0])
+    found = float(thresholds_of(thresholds, barriers)["inv_alpha_le"])
     require(found > 0.0, "the threshold is missing")
     return found
 

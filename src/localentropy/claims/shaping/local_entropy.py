@@ -196,11 +196,7 @@ def wider_minima_generalize_better(fashion_local_entropy: pd.DataFrame, fashion_
         f"{COMMITTEE_NAMES[name]} {own.mean():.4f} ± {own.sem():.4f}" for name, own in zip(order, errors, strict=True)
     )
     return all_of(
-        at_most(
-            f"pairs of algorithms that the test error and V₁ at D = {NEAREST:g} rank oppositely, each by {SURE:g} SE",
-            len(pairs.opposite),
-            0.0,
-        ),
+        none_opposite("the test error", len(pairs.opposite)),
         larger(
             "normal score of the test error, narrowest minima less widest",
             widest._replace(value=-widest.value),
@@ -249,6 +245,12 @@ def ranked_by_volume(around: pd.DataFrame, runs: pd.DataFrame, column: str, name
         kind = (pairs.alike if alike else pairs.opposite) if clear else pairs.unclear
         kind.append(f"{COMMITTEE_NAMES[first]} and {COMMITTEE_NAMES[second]}")
     return pairs
+
+
+def none_opposite(measure: str, pairs: int, where: str = "") -> Condition:
+    """No two algorithms are ranked one way by a measure and the other way by V₁, both clearly."""
+    what = f"pairs of algorithms that {measure} and V₁ at D = {NEAREST:g} rank oppositely, each by {SURE:g} SE"
+    return at_most(what + where, pairs, 0.0)
 
 
 def slower_growth_widens_minima(tree_local_entropy: pd.DataFrame, fashion_local_entropy: pd.DataFrame) -> Finding:

@@ -9,14 +9,13 @@ from localentropy.claims.conditions import (
     Condition,
     Finding,
     all_of,
-    at_most,
     mean_of,
     require,
     scored,
     smallest,
     welch,
 )
-from localentropy.claims.shaping.local_entropy import NEAREST, ON_IMAGES, SURE, ranked_by_volume
+from localentropy.claims.shaping.local_entropy import ON_IMAGES, none_opposite, ranked_by_volume
 
 LITTLE = 0.1
 """Largest probability of a new value that is little noise. It was chosen as the one at which errors are compared,
@@ -89,7 +88,6 @@ def _ranked(name: str, table: pd.DataFrame, around: pd.DataFrame, most: float) -
     noises = {noise: own for noise, own in _by_noise(table).items() if noise <= most}
     require(noises, f"{name}: noise up to a probability of {most:g} needed")
     pairs = {noise: ranked_by_volume(around, own, "train_error", ON_IMAGES) for noise, own in noises.items()}
-    what = f"pairs of algorithms that a train error and V₁ at D = {NEAREST:g} rank oppositely, each by {SURE:g} SE"
     opposite = sum(len(each.opposite) for each in pairs.values())
     told = "; ".join(f"p = {noise:g}: {each.told()}" for noise, each in pairs.items())
-    return at_most(f"{what}, {name}", opposite, 0.0), f"{name}, {told}"
+    return none_opposite("a train error", opposite, f", {name}"), f"{name}, {told}"
