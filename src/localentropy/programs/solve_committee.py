@@ -56,15 +56,11 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "quantity": "str",
-    "D": "int64",
-    "P": "int64",
-    "N": "int64",
+    **dict.fromkeys(("D", "P", "N"), "int64"),
     "inv_alpha": "float64",
-    "sample": "int64",
-    "start": "int64",
+    **dict.fromkeys(("sample", "start"), "int64"),
     "other": "Int64",
-    "sigma": "float64",
-    "value": "float64",
+    **dict.fromkeys(("sigma", "value"), "float64"),
 }
 
 
