@@ -47,10 +47,10 @@ def branch(start: str, alphas: list[float], overlaps: list[float]) -> pd.DataFra
     )  # fmt: skip
 
 
-def amp(cosines: dict[float, list[float]], d: int = 100) -> pd.DataFrame:
+def amp(cosines: dict[float, list[float]]) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"alpha": alpha, "d": d, "sample": sample, "cosine": cosine, "converged": 1}
+            {"alpha": alpha, "d": 100, "sample": sample, "cosine": cosine, "converged": 1}
             for alpha, own in cosines.items()
             for sample, cosine in enumerate(own)
         ]

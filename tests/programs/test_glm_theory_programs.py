@@ -67,23 +67,15 @@ def test_lines_have_the_fixed_points_of_the_library(model: str, start: str, alph
     assert set(numbers) | {"model", "start"} <= set(found.columns)
 
 
-@pytest.mark.parametrize(
-    ("model", "alphas", "at", "column", "above"),
-    [
-        ("binary_perceptron", (1.0, 2.0), "algorithmic", "overlap", 1.0),
-        ("phase_retrieval", (0.9, 1.5), "algorithmic", "overlap", 1.0),
-    ],
-)
-def test_a_line_jumps_between_two_points_at_one_load(
-    model: str, alphas: tuple[float, float], at: str, column: str, above: float
-) -> None:
-    load = getattr(transitions(model), at)
+@pytest.mark.parametrize(("model", "alphas"), [("binary_perceptron", (1.0, 2.0)), ("phase_retrieval", (0.9, 1.5))])
+def test_a_line_jumps_between_two_points_at_one_load(model: str, alphas: tuple[float, float]) -> None:
+    load = transitions(model).algorithmic
     found = line(model, "uninformed", alphas)
     below, beyond = found[found["alpha"] < load].iloc[-1], found[found["alpha"] > load].iloc[0]
     assert beyond["alpha"] - below["alpha"] < 1e-8
-    assert beyond[column] == above and below[column] < 0.9
+    assert beyond["overlap"] == 1.0 and below["overlap"] < 0.9
     # The branch ends like a square root, so it is steep there.
-    assert line(model, "uninformed", alphas, 41).query("alpha < @load")[column].diff().max() < 0.06
+    assert line(model, "uninformed", alphas, 41).query("alpha < @load")["overlap"].diff().max() < 0.06
 
 
 def test_an_informed_start_has_rows_only_where_it_stays_in_the_good_phase() -> None:

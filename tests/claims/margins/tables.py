@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import with_excess
-from tests.claims.overparam.network_tables import pairs
+from tests.claims.overparam.network_tables import SAMPLES, pairs
 from tests.claims.overparam.theory_tables import curve
 
 PERCEPTRON = {"model": "perceptron"}
@@ -223,14 +223,14 @@ def local_entropy(samples: int = 10) -> pd.DataFrame:
     return table.assign(**sizes, solved=1.0, smallest_stability=0.2, field=1.0, converged=1.0, residual=1e-7)
 
 
-def _binary_mlp(threshold: int, level: float, samples: int = 6) -> pd.DataFrame:
+def _binary_mlp(threshold: int, level: float) -> pd.DataFrame:
     """Networks that solve up to the second of four numbers of patterns; their energies are convex there."""
     stream = np.random.default_rng(threshold)
     rows: list[dict[str, Any]] = []
     for step, patterns in enumerate((threshold // 2, threshold, 2 * threshold, 4 * threshold)):
         for quantity, mean in (("overlap", level + 0.03 * step), ("overlap_untrained", 0.09)):
-            rows += [{"quantity": quantity, "patterns": patterns} | pair for pair in pairs(stream, samples, mean)]
-        for sample in range(samples):
+            rows += [{"quantity": quantity, "patterns": patterns} | pair for pair in pairs(stream, mean)]
+        for sample in range(SAMPLES):
             one = {"patterns": patterns, "sample": sample}
             rows.append(one | {"quantity": "train_error", "value": max(0.0, 0.01 * (step - 1))})
             for d in (0.002, 0.01, 0.05, 0.1, 0.2) if step < 2 else ():

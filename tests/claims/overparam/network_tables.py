@@ -11,12 +11,16 @@ import pandas as pd
 SIGMAS = [0.0, 0.001, 0.002, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.7]
 
 
-def pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[str, Any]]:
+SAMPLES = 6
+"""Networks of each kind."""
+
+
+def pairs(stream: np.random.Generator, mean: float) -> list[dict[str, Any]]:
     """A quantity of every pair of samples, to which each of the two adds its own deviation."""
-    own = stream.normal(0.0, 0.001, samples)
+    own = stream.normal(0.0, 0.001, SAMPLES)
     return [
         {"sample": one, "other": two, "value": mean + own[one] + own[two]}
-        for one, two in combinations(range(samples), 2)
+        for one, two in combinations(range(SAMPLES), 2)
     ]
 
 
@@ -44,7 +48,7 @@ def _hessian(curvature: float) -> list[dict[str, Any]]:
     return [*traces, {"quantity": "hessian_largest", "value": 0.2 * curvature}]
 
 
-def mlp(samples: int = 6) -> pd.DataFrame:
+def mlp() -> pd.DataFrame:
     stream = np.random.default_rng(11)
     rows: list[dict[str, Any]] = []
     # 0.2 + 1.6/√width, but for the first.
@@ -53,8 +57,8 @@ def mlp(samples: int = 6) -> pd.DataFrame:
         for width in (4, 8, 12, 20, 40, 80):
             here = {"initialization": start, "width": width, "parameters": 50 * width}
             for quantity, mean in (("overlap", overlaps[width]), ("overlap_untrained", overlaps[width] + 0.005)):
-                rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
-            for sample in range(samples):
+                rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, mean)]
+            for sample in range(SAMPLES):
                 one = here | {"sample": sample}
                 error = stream.normal(0.07 + 0.2 / min(width, 40) + worse, 0.003)
                 # At the threshold one of six networks does not solve, and is an odd one.
@@ -113,15 +117,15 @@ def committee_sgd() -> pd.DataFrame:
     return _committee(1, starts=2)
 
 
-def cnn(samples: int = 6) -> pd.DataFrame:
+def cnn() -> pd.DataFrame:
     stream = np.random.default_rng(14)
     rows: list[dict[str, Any]] = []
     for optimizer, first in (("sgd", 6), ("adam", 4)):
         for width in (2, 3, 4, 6, 8, 16):
             here = {"optimizer": optimizer, "width": width, "parameters": 450 * width**2}
             for quantity, mean in (("overlap", 0.5 - 0.01 * width), ("overlap_untrained", 0.495 - 0.01 * width)):
-                rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
-            for sample in range(samples):
+                rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, mean)]
+            for sample in range(SAMPLES):
                 one = here | {"sample": sample}
                 rows.append(one | {"quantity": "solved", "value": float(width >= first)})
                 rows.append(one | {"quantity": "test_error", "value": stream.normal(0.35 + 0.5 / width, 0.005)})

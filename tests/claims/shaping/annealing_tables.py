@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+SAMPLES = 10
 
-def annealing(samples: int = 10) -> pd.DataFrame:
+
+def annealing() -> pd.DataFrame:
     """The number of errors freezes, the cross-entropy solves up to α = 0.65."""
     stream = np.random.default_rng(1)
     rows: list[dict[str, Any]] = []
     for alpha in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7):
         for energy, gamma in (("errors", np.nan), ("cross_entropy", 3.0)):
-            for sample in range(samples):
+            for sample in range(SAMPLES):
                 own = {"energy": energy, "gamma": gamma, "alpha": alpha, "N": 1001, "P": alpha * 1001, "sample": sample}
                 solved = energy == "cross_entropy" and alpha < 0.65
                 error = 0.0 if solved else 0.3 * alpha * stream.normal(1.0, 0.1)
@@ -26,7 +28,7 @@ def annealing(samples: int = 10) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs["parameters"] = {
         "energies": [{"energy": "errors", "gammas": None}, {"energy": "cross_entropy", "gammas": [3.0]}],
-        **{"N": 1001, "samples": samples, "sweeps": 20000, "beta_start": 1.0, "beta_end": 301.0},
+        **{"N": 1001, "samples": SAMPLES, "sweeps": 20000, "beta_start": 1.0, "beta_end": 301.0},
     }
     return table
 
@@ -43,15 +45,15 @@ def optimal_gamma() -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def optimal_gamma_annealing(samples: int = 10) -> pd.DataFrame:
+def optimal_gamma_annealing() -> pd.DataFrame:
     """The same up to γ = 3, less than that beyond; the instances' luck is common to all γ."""
     stream = np.random.default_rng(2)
-    luck = stream.normal(1.0, 0.1, samples)
+    luck = stream.normal(1.0, 0.1, SAMPLES)
     theory = optimal_gamma()
     rows: list[dict[str, Any]] = []
     for row in theory[np.isfinite(theory["gamma"]) & (theory["gamma"] < 50)].itertuples():
         own = {"energy": "cross_entropy", "gamma": row.gamma, "alpha": round(row.alpha * 1001) / 1001, "N": 1001}
-        for sample in range(samples):
+        for sample in range(SAMPLES):
             value = luck[sample] * row.entropy * min(1.0, (3.0 / row.gamma) ** 0.1) * stream.normal(1.0, 0.005)
             for quantity, part in (("local_entropy", 1.0), ("local_entropy_first", 0.7)):
                 here = own | {"sample": sample, "quantity": quantity, "x": row.distance}
@@ -59,5 +61,5 @@ def optimal_gamma_annealing(samples: int = 10) -> pd.DataFrame:
             if row.distance == 0.01:
                 rows.append(own | {"sample": sample, "quantity": "solved", "value": float(row.gamma > 0.8)})
     table = pd.DataFrame(rows)
-    table.attrs["parameters"] = {"N": 1001, "samples": samples, "sweeps": 20000, "beta_start": 1.0, "beta_end": 301.0}
+    table.attrs["parameters"] = {"N": 1001, "samples": SAMPLES, "sweeps": 20000, "beta_start": 1.0, "beta_end": 301.0}
     return table

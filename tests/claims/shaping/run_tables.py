@@ -10,7 +10,7 @@ TREE = {"fbp": 0.4, "elal": 1.1, "ce_slow": 1.9, "ce_fast": 2.3, "lal": 15.0}
 """Decrease of the local entropy with the distance at D = 0.01, per cent."""
 
 
-def _local_entropy(scales: dict[str, float], samples: int, seed: int, noise: float = 0.01) -> pd.DataFrame:
+def _local_entropy(scales: dict[str, float], samples: int, seed: int) -> pd.DataFrame:
     """Lower for a larger scale at small distances, higher at large ones; the training set's luck is common."""
     stream = np.random.default_rng(seed)
     luck = 1.0 + 0.1 * stream.standard_normal(samples)
@@ -19,7 +19,7 @@ def _local_entropy(scales: dict[str, float], samples: int, seed: int, noise: flo
         for sample in range(samples):
             near = scale * DISTANCES * np.clip(1.0 - DISTANCES / 0.27, 0.0, None)
             far = 3.0 * DISTANCES * (1.0 + 0.1 * (np.clip(DISTANCES / 0.27, 1.0, None) - 1.0) * (15.0 - scale))
-            entropy = -luck[sample] * (near + far * DISTANCES) * stream.normal(1.0, noise, DISTANCES.size)
+            entropy = -luck[sample] * (near + far * DISTANCES) * stream.normal(1.0, 0.01, DISTANCES.size)
             rows.append(pd.DataFrame({"algorithm": name, "sample": sample, "distance": DISTANCES, "entropy": entropy}))
     table = pd.concat(rows, ignore_index=True)
     table = table.assign(solved=1.0, converged=1.0, residual=1e-9, iterations=50)
