@@ -148,6 +148,17 @@ def clipped_bars(points: pd.DataFrame) -> np.ndarray:
     return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
 
 
+def span(numbers: pd.Series) -> str:
+    """Numbers in words, such as "8" or "4 to 12"."""
+    low, high = numbers.min(), numbers.max()
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Words after one another, such as "50, 100 and 200"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def letter(axes: Iterable[Panel]) -> None:
     """Letter the panels (a), (b), …"""
     for number, axis in enumerate(axes):

@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from localentropy.figures.drawing import GREY
 from localentropy.figures.mathtext import html_of
 from localentropy.figures.series import SHARED
+from localentropy.quantities import ALPHA, ALPHA_T, BETA, GAMMA, INV_ALPHA, NOISE
 
 PIXELS = 110.0
 """Of an inch of the picture."""
@@ -53,15 +55,10 @@ MARKERS = {
     "h": "hexagon",
 }
 NAMES = {
-    "inv_alpha": "1/α",
-    "alpha": "α",
-    "alpha_T": "α_T",
+    **{each.name: each.symbol for each in (INV_ALPHA, ALPHA, ALPHA_T, GAMMA, BETA, NOISE)},
     "margin": "margin κ",
     "margin_ref": "margin of the reference κ̃",
     "margin_effective": "effective margin",
-    "gamma": "γ",
-    "beta": "β",
-    "sigma": "σ",
     "n": "samples n",
     "z": "z, (y − theory)/error",
     "chi_squared": "χ²",
@@ -463,7 +460,7 @@ def _unseen(axes: _Axes, data: pd.DataFrame, rows: Iterable[int]) -> Iterator[di
                 "yanchor": "top",
                 "align": "left",
                 "text": f"not on this axis: {count}<br>with {name} ≤ 0",
-                "font": {"size": 9, "color": "#767676"},
+                "font": {"size": 9, "color": GREY},
                 "showarrow": False,
             }
 

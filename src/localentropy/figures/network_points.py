@@ -17,12 +17,13 @@ from numpy.typing import ArrayLike
 from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.statistics import pair_mean
 from localentropy.analysis.thresholds import first_solved
-from localentropy.figures.drawing import GREY
+from localentropy.figures.drawing import GREY, span
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Look, Panel, Series
 
 OPEN: dict[str, Any] = {"linestyle": "--", "markerfacecolor": "white"}
+ERROR_BARS = "standard error of the mean; of overlaps from a jackknife over networks"
 SERIES: dict[str, dict[str, Any]] = {
     "test error": {},
     "train error": OPEN,
@@ -103,8 +104,7 @@ def samples_in_words(data: pd.DataFrame) -> str:
     """
     told = []
     for panel, numbers in data.dropna(subset=["samples", "y"]).groupby("panel")["samples"]:
-        low, high = int(numbers.min()), int(numbers.max())
-        told.append(f"{low} in ({panel})" if low == high else f"{low} to {high} in ({panel})")
+        told.append(f"{span(numbers.astype(int))} in ({panel})")
     return f"{', '.join(told)}; the CSV has each number"
 
 

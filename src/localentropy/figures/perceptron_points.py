@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,12 @@ def sweeps_of(parameters: Mapping[str, Any]) -> str:
     if not after:
         return f"Points: the first solutions {found}."
     return f"Crosses: the first solutions {found}; other points: the solutions {after} sweeps later."
+
+
+def sizes_in_words(points: pd.DataFrame, told: Callable[[float], str]) -> list[str]:
+    """Each latent dimension of the points with its 1/α, which are written as told."""
+    at = points.groupby("D")["inv_alpha"].unique()
+    return [f"D = {D} at 1/α = {', '.join(map(told, sorted(values)))}" for D, values in at.items()]
 
 
 def draw_points(

@@ -11,7 +11,7 @@ import pandas as pd
 
 from localentropy.analysis.printed import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.thresholds import last_half_point, success_fractions
-from localentropy.figures.drawing import BINOMIAL, COLORS, GREY, Drawing, clipped_bars, in_style, letter, panels
+from localentropy.figures.drawing import BINOMIAL, COLORS, GREY, Drawing, clipped_bars, in_style, letter, panels, span
 from localentropy.figures.glm.points import (
     amp_settings,
     branches,
@@ -176,10 +176,9 @@ def _falling(runs: pd.DataFrame) -> str:
     if left.empty:
         return ""
     falls = (left["loss_midway"] / left["loss"]).groupby([left["d"], left["alpha"]]).median()
-    part, steps = 100.0 * len(left) / len(runs), left["iterations"]
-    given = f"{steps.min()}" if steps.min() == steps.max() else f"{steps.min()} to {steps.max()}"
+    part = 100.0 * len(left) / len(runs)
     return (
-        f"; {part:.0f} % of these runs ended after {given} steps, before the loss at which they stop; their loss was still "
+        f"; {part:.0f} % of these runs ended after {span(left['iterations'])} steps, before the loss at which they stop; their loss was still "
         f"falling, by a factor of {falls.min():.2g} to {falls.max():.2g} in the second half of the steps (medians at each d and α)"
     )
 

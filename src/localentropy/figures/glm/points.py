@@ -10,7 +10,7 @@ import pandas as pd
 
 from localentropy.analysis.runs import RECOVERED
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.figures.drawing import COLORS, clipped_bars
+from localentropy.figures.drawing import COLORS, clipped_bars, enumerated, span
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Look, Panel
@@ -83,7 +83,7 @@ def draw_recovery(panel: Panel, runs: pd.DataFrame, **look: Any) -> None:
 def amp_counts(runs: pd.DataFrame) -> str:
     """The sizes of AMP's runs and their number at each α."""
     each = runs.groupby(["alpha", "d"]).size()
-    return f"AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α"
+    return f"AMP, d = {sizes(runs['d'])}, {span(each)} instances at each α"
 
 
 def amp_settings(runs: pd.DataFrame, threshold: float) -> dict[str, str]:
@@ -111,18 +111,12 @@ def draw_shares(panel: Panel, points: pd.DataFrame, series: str, looks: Iterable
 
 def sizes(values: Sequence[float] | pd.Series) -> str:
     """Sizes for a caption, such as "50, 100 and 200"."""
-    told = [f"{value:.0f}" for value in sorted(set(values))]
-    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+    return enumerated([f"{value:.0f}" for value in sorted(set(values))])
 
 
 def counts(points: pd.DataFrame) -> str:
     """How many runs a point has, such as "8" or "4 to 12"."""
-    return _range(points["runs"])
-
-
-def _range(numbers: pd.Series) -> str:
-    low, high = numbers.min(), numbers.max()
-    return f"{low}" if low == high else f"{low} to {high}"
+    return span(points["runs"])
 
 
 def same_limits(axes: Sequence[Panel]) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from localentropy.analysis.thresholds import large_deviations_threshold, success_fractions
 from localentropy.figures.algorithms import ALGORITHMS
-from localentropy.figures.drawing import GREY, Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.figures.drawing import GREY, Drawing, clipped_bars, colors_of, enumerated, in_style, letter, panels
 from localentropy.figures.franz_parisi_panels import LINEAR, curve_name, draw_curves
 from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.figures.margins.largest_margin import TRANSITIONS
@@ -180,8 +180,7 @@ def _distances(found: pd.Series, searched: pd.Series) -> str:
     first, last = found.min(), found.max()
     if len(found) > 2 and found.nunique() == searched[searched.between(first, last)].nunique():
         return f"for d from {first:.2g} to {last:.2g}"
-    told = [f"{d:.2g}" for d in sorted(found.unique())]
-    return f"at d = {' and '.join([', '.join(told[:-1]), told[-1]] if len(told) > 1 else told)}"
+    return f"at d = {enumerated([f'{d:.2g}' for d in sorted(found.unique())])}"
 
 
 def _upper(deviations: pd.DataFrame, model: str, words: str) -> str:

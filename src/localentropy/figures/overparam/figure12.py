@@ -17,7 +17,7 @@ from localentropy.analysis.stability_histogram import (
 )
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels
-from localentropy.figures.perceptron_points import FIRST, sweeps_of
+from localentropy.figures.perceptron_points import FIRST, sizes_in_words, sweeps_of
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
@@ -106,9 +106,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 
 def _sizes(histograms: Mapping[float, pd.DataFrame]) -> str:
-    sizes = pd.Series({inv_alpha: rows["D"].iloc[0] for inv_alpha, rows in histograms.items()}, dtype=int)
-    each = (f"D = {D} at 1/α = {', '.join(f'{x:g}' for x in found.index)}" for D, found in sizes.groupby(sizes))
-    return "; ".join(each) or "none"
+    sizes = [(rows["D"].iloc[0], inv_alpha) for inv_alpha, rows in histograms.items()]
+    return "; ".join(sizes_in_words(pd.DataFrame(sizes, columns=["D", "inv_alpha"]), "{:g}".format)) or "none"
 
 
 def _first(histograms: Mapping[float, pd.DataFrame]) -> str:

@@ -14,7 +14,15 @@ from localentropy.analysis.thresholds import typical_line
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.algorithms import ALGORITHMS, legend_entries
 from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels
-from localentropy.figures.perceptron_points import FIRST, apart, draw_points, one_two_five, small_rates, sweeps_of
+from localentropy.figures.perceptron_points import (
+    FIRST,
+    apart,
+    draw_points,
+    one_two_five,
+    sizes_in_words,
+    small_rates,
+    sweeps_of,
+)
 from localentropy.figures.series import Panel
 from localentropy.solvers.names import NAMES
 
@@ -188,11 +196,9 @@ def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:
     """The latent dimensions of the points of the panels."""
     found = []
     for panel, energies in zip("abc", drawn.values(), strict=False):
-        at = energies.groupby("D")["inv_alpha"].unique()
-        sizes = (
-            f"D = {D} at 1/α = {', '.join(f'{round(x, 1):g}' for x in sorted(values))}" for D, values in at.items()
-        )
-        found.append(f"({panel}) {f'D = {at.index[0]}' if len(at) == 1 else ', '.join(sizes) or 'nothing to draw'}")
+        sizes = sizes_in_words(energies, lambda inv_alpha: f"{round(inv_alpha, 1):g}")
+        alone = f"D = {energies['D'].iloc[0]}" if len(sizes) == 1 else ""
+        found.append(f"({panel}) {alone or ', '.join(sizes) or 'nothing to draw'}")
     return "; ".join(found)
 
 

@@ -13,7 +13,7 @@ from localentropy.analysis.thresholds import typical_line
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.algorithms import ALGORITHMS, legend_entries
 from localentropy.figures.drawing import Drawing, in_style, panels
-from localentropy.figures.perceptron_points import apart, draw_points, one_two_five
+from localentropy.figures.perceptron_points import apart, draw_points, one_two_five, sizes_in_words
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
@@ -66,7 +66,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "weights without train error",
         "size": f"D = {shared_size(tables)} for focusing BP, SBPI and BinaryNet",
         "size of simulated annealing": "the largest that is solved in 90 % of the instances, else the largest with "
-        f"solutions: {_sizes(_points(tables, 'anneal'))}",
+        f"solutions: {'; '.join(sizes_in_words(_points(tables, 'anneal'), '{:.3g}'.format))}",
         "simulated annealing and typical solutions of κ = 0": in_words(agreement, "test error"),
         "chosen here": "α_T, the margin 0.5, sizes and settings of the solvers",
     }
@@ -85,11 +85,6 @@ def _optimum(inset: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     inset.set_yticks([0, 1, 2])
     inset.set_xlabel(r"$1/\alpha$", labelpad=0, fontsize=8)
     inset.tick_params(labelsize=6)
-
-
-def _sizes(points: pd.DataFrame) -> str:
-    at = points.groupby("D")["inv_alpha"].unique()
-    return "; ".join(f"D = {D} at 1/α = {', '.join(f'{x:.3g}' for x in sorted(values))}" for D, values in at.items())
 
 
 def _points(tables: Mapping[str, pd.DataFrame], solver: str) -> pd.DataFrame:

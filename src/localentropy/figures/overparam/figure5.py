@@ -70,7 +70,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[3].set_ylim(-1e-4, 1.0)
     _legends(axes, near, far)
     letter(axes)
-    return Drawing(figure, _caption(runs, halves, near, far), _settings(runs, halves, scale))
+    return Drawing(figure, _caption(halves, near, far), _settings(runs, halves, scale))
 
 
 def _test_errors(axis: Panel, inset: Panel, data: pd.DataFrame) -> None:
@@ -137,7 +137,7 @@ def _local_energies(solver: str, table: pd.DataFrame, near: float, far: float) -
     return pd.concat(frames)
 
 
-def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near: float, far: float) -> str:
+def _caption(halves: Mapping[str, float], near: float, far: float) -> str:
     found = [f"{SOLVERS[solver]['label']} {half:.3g}" for solver, half in halves.items()]
     energies = (
         f"at N/P = {near:.3g} (dashed, open), the first at which both solve every run, and at {far:.3g}"

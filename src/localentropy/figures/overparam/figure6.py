@@ -11,6 +11,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.figures.network_points import (
+    ERROR_BARS,
     SERIES,
     curvatures,
     draw_points,
@@ -180,7 +181,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         f"to width {p['narrow']}, beyond it times ({p['narrow']} / width)^(3/2), {p['epochs']} epochs or until there are "
         f"no errors and {_end(p['smallest_loss'])}",
         "networks per point": samples_in_words(data),
-        "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
+        "error bars": ERROR_BARS,
         "overlap in (b)": "weights normalised, where there are three or more solutions; distance per unit, √2 for "
         "orthogonal weights; before training both starts have the same networks",
         "axis of (c)": "root mean square distance over units, normalised again after the noise; errors below 0.001 "

@@ -11,6 +11,7 @@ from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.cnn_tables import below_paper, powers_of_two, training
 from localentropy.figures.drawing import Drawing, in_style, letter, panels
 from localentropy.figures.network_points import (
+    ERROR_BARS,
     SERIES,
     curvatures,
     draw_points,
@@ -109,7 +110,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
     return {
         **training(table),
         "networks per point": samples_in_words(data),
-        "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
+        "error bars": ERROR_BARS,
         "errors in (a)": "in evaluation mode, with batch-norm statistics of the training set",
         "overlap in (b)": "batch norm folded into the convolutions, weights normalised; distance per unit, √2 for "
         "orthogonal weights",

@@ -14,6 +14,7 @@ from localentropy.figures.algorithms import COMMITTEE, nothing_drawn
 from localentropy.figures.drawing import Drawing, in_style, letter
 from localentropy.figures.layout import two_columns
 from localentropy.figures.shaping.local_entropies import (
+    LABELS,
     counts,
     distance_ticks,
     draw_entropies,
@@ -38,7 +39,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for name, look in COMMITTEE.items():
         own = points["algorithm"] == name
         axes[0].points(points[own], rows[own], look, "distance")
-    axes[0].set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
+    axes[0].set(**LABELS)
     draw_entropies(axes[1], points, rows)
     _differences(axes[2], table)
     axes[0].legend(*axes[0].get_legend_handles_labels(), loc="upper right")

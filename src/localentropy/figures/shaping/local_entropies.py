@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Numbers on an axis of distances."""
+LABELS = {"xlabel": "distance $D = (1 - S)/2$", "ylabel": r"local entropy $\mathcal{V}_1$ (nats per weight)"}
+"""Of the axes."""
 MOST = 0.5
 """A point is drawn where the local entropies of at least this part of the solutions converged."""
 
@@ -40,7 +42,7 @@ def draw_entropies(axis: Panel, points: pd.DataFrame, rows: Rows, **style: Any) 
     """The local entropy against the distance, a line for each algorithm; both axes are logarithmic."""
     for look, own, at in of_each(points, rows):
         axis.points(own, at, {**look, **style}, "distance")
-    axis.set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
+    axis.set(**LABELS)
     if points.empty:
         return
     least, most = points["y"].abs().min(), points["y"].abs().max()
