@@ -12,6 +12,7 @@ from scipy.stats import norm
 from localentropy import seeds
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import random_patterns
+from localentropy.numerics.curvature import differences
 from localentropy.numerics.jets import variables
 from localentropy.solvers.binary.anneal import energy_sweeper
 from localentropy.theory import CrossEntropy, Perceptron, alpha_c, franz_parisi, kappa_max, typical
@@ -232,6 +233,30 @@ def test_gradient_of_the_pair_energy_by_finite_differences(point, reference):
     for index in range(5):
         slope = slope_at(lambda place: soft.pair_energy(0.1, place, NODES)[0], here, 1e-3 * here[2], index)
         assert gradient[index] == pytest.approx(slope, rel=1e-5, abs=1e-6 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize(("point", "reference"), PAIRS)
+def test_second_derivatives_of_the_pair_energy_are_differences_of_the_first(point, reference):
+    soft = SoftReference(*reference)
+    root_C, root_V = math.sqrt(soft.common), math.sqrt(soft.free)
+    s, X, V, Y, Z, _ = point
+    a, b = s * root_C + Z / root_C, s * root_V + (Y - Z) / root_V
+    at, units = np.array([a, b, X - (Z / root_C) ** 2 - ((Y - Z) / root_V) ** 2, V]), np.sqrt([V, V, V**2, V**2])
+
+    def term(place):
+        a, b, r, V = place
+        covariances = np.array([0, a * a + b * b + r, V, a * root_C + b * root_V, a * root_C, 0])
+        return soft.pair_energy(0.1, covariances, NODES)
+
+    def gradient(place):
+        _, by_X, by_V, by_Y, by_Z, _ = term(place).gradient
+        a, b, _, _ = place
+        return np.array([2 * a * by_X + root_C * (by_Y + by_Z), 2 * b * by_X + root_V * by_Y, by_X, by_V])
+
+    moved = [0, 1, 3, 4]
+    expected = differences(gradient, at, units, range(4)) * np.outer(units, units)
+    found = term(at).hessian[np.ix_(moved, moved)] * np.outer(units, units)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-6 * np.abs(expected).max())
 
 
 def test_pair_energy_beside_a_sharp_reference_is_that_of_the_hard_one():

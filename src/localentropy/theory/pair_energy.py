@@ -1,8 +1,8 @@
 """Energetic term of the Franz-Parisi entropy: a pattern seen by a reference and by a student beside it.
 
 The only costly piece of the theory: a three-dimensional integral with a teacher, a two-dimensional one without. Its
-derivatives are integrals on the same nodes. Beside references with an energy the second ones are approximate, because
-they only steer Newton's method: they start as differences of the first ones, and each new point then corrects them.
+derivatives are integrals on the same nodes. Beside references whose energy has steps the second ones are approximate,
+as they only steer Newton's method: they start as differences of the first ones, and each new point then corrects them.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class PairEnergy:
         self.reference = reference
         self.nodes = nodes
         self._curved = curved
-        self._curvature = None if isinstance(reference, Reference) else Curvature()
+        self._curvature = Curvature() if isinstance(reference, StepReference) else None
 
     def __call__(self, margin: float, covariances: Sequence[Number]) -> Jet:
         """G_E of a student of a margin, at its covariances s, X, V, Y, Z, R, nats.
@@ -401,25 +401,39 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     bent, mean_4, mean_z3, mean_2V = 2.0 * by_Q, -all_4 / (V * V), all_z3 / cube, 0.5 * all_2V / (V * V)
     teacher_z2, teacher_3 = -along_u * teacher_z2 / V, along_u * teacher_3 / cube
     edge_3 *= root_V / cube
-    hessian[0, 0] = -all_zz / V
-    hessian[0, 1] = b * mean_z3 - root_V * edge_z2 / V
-    hessian[0, 2] = e * mean_z3 + teacher_z2
-    hessian[0, 3] = 0.5 * mean_z3
-    hessian[0, 4] = -0.5 * all_zV / cube
-    hessian[1, 1] = bent + b * (b * mean_4 + edge_3) - root_V * edge_b2 / V
-    hessian[1, 2] = b * (e * mean_4 + teacher_3) + e * edge_3 - along_u * root_V * both_2 / V
-    hessian[1, 3] = 0.5 * (b * mean_4 + edge_3)
-    hessian[1, 4] = b * mean_2V - 0.5 * root_V * edge_1V / cube
+    hessian = _second_derivatives(
+        b, bent, -all_zz / V, mean_z3, mean_4, -0.5 * all_zV / cube, mean_2V, -0.25 * all_VV / (V * V),
+        -root_V * edge_b2 / V, -root_V * edge_z2 / V, edge_3, -0.5 * root_V * edge_1V / cube,
+    )  # fmt: skip
+    hessian[2, 0] = e * mean_z3 + teacher_z2
+    hessian[2, 1] = b * (e * mean_4 + teacher_3) + e * edge_3 - along_u * root_V * both_2 / V
     hessian[2, 2] = bent + e * (e * mean_4 + teacher_3) - rho / rest * teacher_z2
     hessian[2, 3] = 0.5 * (e * mean_4 + teacher_3)
     hessian[2, 4] = e * mean_2V - 0.5 * along_u * teacher_1V / cube
+    hessian[:, 2] = hessian[2]
+    return value, gradient, pulls, hessian
+
+
+@subroutine
+def _second_derivatives(  # type: ignore[no-untyped-def]
+    b, bent, mean_zz, mean_z3, mean_4, mean_zV, mean_2V, mean_VV, edge_x2, edge_z2, edge_3, edge_1V
+):
+    """Second derivatives by a, b, e, r, V without those by e, from means of (38) over all patterns and at margins."""
+    hessian = np.zeros((5, 5))
+    hessian[0, 0] = mean_zz
+    hessian[0, 1] = b * mean_z3 + edge_z2
+    hessian[0, 3] = 0.5 * mean_z3
+    hessian[0, 4] = mean_zV
+    hessian[1, 1] = bent + b * (b * mean_4 + edge_3) + edge_x2
+    hessian[1, 3] = 0.5 * (b * mean_4 + edge_3)
+    hessian[1, 4] = b * mean_2V + edge_1V
     hessian[3, 3] = 0.25 * mean_4
     hessian[3, 4] = 0.5 * mean_2V
-    hessian[4, 4] = -0.25 * all_VV / (V * V)
+    hessian[4, 4] = mean_VV
     for i in range(5):
         for j in range(i):
             hessian[i, j] = hessian[j, i]
-    return value, gradient, pulls, hessian
+    return hessian
 
 
 @subroutine
@@ -459,16 +473,16 @@ def _agreement(limit, U, slope, log_weight, unit, unit_weight):  # type: ignore[
 def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-untyped-def]
     """As `_pair_energy`, for a reference without a teacher whose patterns weigh exp(-beta f_gamma).
 
-    Source: docs/shaping/theory.md eqs. C.13, C.14. The direction orthogonal to nu changes only W, the mean of the
+    Source: docs/shaping/theory.md eqs. C.13 to C.15. The direction orthogonal to nu changes only W, the mean of the
     reference's weight, which is tabulated first: it is a function of one number.
     """
     s, X, V, Y, Z, _ = point
     Q_ref, V_ref, log_beta, gamma_ref = reference
-    gradient, pulls = np.zeros(6), np.zeros(2)
+    gradient, pulls, hessian = np.zeros(6), np.zeros(2), np.zeros((5, 5))
     shared = X - Z * Z / Q_ref - (Y - Z) ** 2 / V_ref
     below = min(shared - SMALLEST_SHARE * V, 0.0)
     if not (V > 0.0 and below > -LARGEST_EXCESS * V):
-        return np.nan, gradient, pulls
+        return np.nan, gradient, pulls, hessian
     shared -= below
     root_Q, root_V = math.sqrt(Q_ref), math.sqrt(V_ref)
     a, b = s * root_Q + Z / root_Q, s * root_V + (Y - Z) / root_V
@@ -505,6 +519,7 @@ def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-unt
         )
         table[k, 0], table[k, 1], table[k, 2] = L, L1 * stretch, L2 * stretch * stretch + L1 * bent
     value = by_Q = by_V = by_overlap = by_T = 0.0
+    all_zz = all_z3 = all_4 = all_zV = all_2V = all_VV = slope_2 = slope_z2 = slope_3 = slope_1V = 0.0
     width = deviation / radius
     for i in range(nodes):
         omega_0 = root_Q * z[i]
@@ -533,18 +548,32 @@ def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-unt
             omega = omega_0 + along * nu
             t = (math.asinh((omega - cut) / size_ref) - first_t) / step_t
             k = min(max(int(t), 0), rows - 2)
-            L, slope = quintic(t - k, table[k], table[k + 1])
+            L, slope, curved = quintic(t - k, table[k], table[k + 1])
             exponent = L - L_z[i] - 0.5 * nu * nu
             if not exponent > -700.0:
                 continue
             p = weight_z[i] * 0.5 * size * step_nu * (grown + 1.0 / grown) * exp(exponent) * INVERSE_SQRT_2PI
             h = (margin - a * z[i] - radius * nu) / deviation
             g = hazard(h)
-            bend = g * excess(h, g)
+            bend, third, fourth = _bends(h, g)
             value += p * log_tail(h)
             by_Q -= 0.5 * p * bend
             by_V += 0.5 * p * g * h
-            by_overlap += p * g * slope / (step_t * math.hypot(size_ref, omega - cut))
+            all_zz += p * z[i] * z[i] * bend
+            all_z3 += p * z[i] * third
+            all_4 += p * fourth
+            all_zV += p * z[i] * (bend * h + g)
+            all_2V += p * (third * h + 2.0 * bend)
+            all_VV += p * (3.0 * g + bend * h) * h
+            # W' / W and W'' / W.
+            stretch = step_t * math.hypot(size_ref, omega - cut)
+            slope /= stretch
+            curved = curved / (stretch * stretch) + slope * slope - slope * (omega - cut) * (step_t / stretch) ** 2
+            slope_2 += p * curved * bend
+            slope_z2 += p * slope * z[i] * bend
+            slope_3 += p * slope * third
+            slope_1V += p * slope * (bend * h + g)
+            by_overlap += p * g * slope
             by_T -= p * g * pull_z[i]
             pulls[0] += p * g * g
             pulls[1] += p * bend * bend
@@ -554,12 +583,19 @@ def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-unt
     gradient[2] = by_V
     pulls[0] /= V
     pulls[1] /= V * V
-    return value, gradient, pulls
+    cube = V * deviation
+    edge_3 = root_V * slope_3 / cube
+    hessian = _second_derivatives(
+        b, 2.0 * by_Q, -all_zz / V, all_z3 / cube, -all_4 / (V * V), -0.5 * all_zV / cube, 0.5 * all_2V / (V * V),
+        -0.25 * all_VV / (V * V), b * edge_3 - V_ref * slope_2 / V, -root_V * slope_z2 / V, edge_3,
+        -0.5 * root_V * slope_1V / cube,
+    )  # fmt: skip
+    return value, gradient, pulls, hessian
 
 
 @subroutine
 def quintic(x, left, right):  # type: ignore[no-untyped-def]
-    """Value and slope at x in [0, 1] of the polynomial with given value, slope and second derivative at both ends.
+    """The polynomial with given value, slope and second derivative at both ends of [0, 1], and its first derivatives.
 
     Args:
         x: in [0, 1].
@@ -567,7 +603,7 @@ def quintic(x, left, right):  # type: ignore[no-untyped-def]
         right: the same at 1.
 
     Returns:
-        Value and slope.
+        Value, slope and second derivative.
     """
     f, f1, f2 = left[0], left[1], 0.5 * left[2]
     rise = right[0] - f - f1 - f2
@@ -577,4 +613,5 @@ def quintic(x, left, right):  # type: ignore[no-untyped-def]
     c4 = -15.0 * rise + 7.0 * slope - bend
     c5 = 6.0 * rise - 3.0 * slope + 0.5 * bend
     value = f + x * (f1 + x * (f2 + x * (c3 + x * (c4 + x * c5))))
-    return value, f1 + x * (2.0 * f2 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))
+    slope = f1 + x * (2.0 * f2 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))
+    return value, slope, 2.0 * f2 + x * (6.0 * c3 + x * (12.0 * c4 + x * 20.0 * c5))
