@@ -8,7 +8,7 @@ PYTHON ?=
 
 # What may be set behind a target. The last three are Snakemake's: `scale` and `run` of its --config, and its other words.
 VARIABLES := PYTHON SCALE RUN SET
-WITHOUT_VALUES := notebooks site test test-slow test-slurm test-container lint docs gallery golden dist clean
+WITHOUT_VALUES := notebooks site test test-pipeline test-slow test-slurm test-container lint docs gallery golden dist clean
 IN_ENVIRONMENT := $(strip $(foreach name,SCALE RUN SET,$(if $(filter environment,$(origin $(name))),$(name))))
 SCALE = default
 
@@ -52,6 +52,7 @@ help:
 	@echo "make notebooks             run the notebooks, render them as HTML"
 	@echo "make site                  figures with charts, verdicts, theory, reference as pages, into site/ (it needs no network)"
 	@echo "make test | test-slow      the tests | the long ones"
+	@echo "make test-pipeline         those that run the pipeline, the set-up and the site in a browser"
 	@echo "make test-slurm            the pipeline on a Slurm of one node, which it installs (Debian, root)"
 	@echo "make test-container        build the image of the Dockerfile and run it (Debian, root, with buildah and debootstrap)"
 	@echo "make lint | docs           style checks | rewrite generated documentation"
@@ -94,9 +95,11 @@ NO_TARGET = $(if $(findstring /,$@)$(findstring .,$@)$(wildcard $(BIN)/python)$(
 	@$(MAKE) --no-print-directory setup
 	$(WITH_VALUES)
 
-test: setup
-	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile --no-loadscope-reorder \
-		--max-worker-restart 0
+test: MARKED = not pipeline
+test-pipeline: MARKED = pipeline
+test test-pipeline: setup
+	$(BIN)/python -m pytest -m "$(MARKED) and not slow and not slurm and not container" -n 2 --dist loadfile \
+		--no-loadscope-reorder --max-worker-restart 0
 
 test-slow test-slurm test-container: setup
 	$(BIN)/python -m pytest -m $(@:test-%=%) -o faulthandler_timeout=0

@@ -23,6 +23,8 @@ import pytest
 import make_environment
 from tests import progress
 
+pytestmark = pytest.mark.pipeline
+
 ROOT = Path(__file__).resolve().parents[1]
 BASE = Path(sys._base_executable)  # type: ignore[attr-defined]
 BACKEND = """

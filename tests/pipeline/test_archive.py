@@ -15,6 +15,8 @@ from localentropy.commands.archive import codemeta
 from localentropy.pipeline.archive import SUMS, write_sums
 from tests.pipeline.conftest import ROOT, Checkout, Run, make_once, write_toys
 
+pytestmark = pytest.mark.pipeline
+
 
 @pytest.fixture(scope="module")
 def archived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:

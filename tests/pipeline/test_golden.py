@@ -14,6 +14,8 @@ from tests.pipeline.conftest import Checkout
 from tests.pipeline.golden import GOLDEN, difference, trained, verdict_differences
 from tests.pipeline.test_scorecard import CLAIMS, COUNTS, ENTRIES
 
+pytestmark = pytest.mark.pipeline
+
 
 def rows(series: str, points: int = 40) -> pd.DataFrame:
     x = np.arange(points, dtype=float)

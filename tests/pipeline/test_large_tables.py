@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 from localentropy.pipeline.computations import COMMITTED, ExperimentJob
 from localentropy.pipeline.config import resolve
 from tests.pipeline.conftest import Checkout
+
+pytestmark = pytest.mark.pipeline
 
 
 def test_every_committed_table_serves_the_scale_of_its_name() -> None:

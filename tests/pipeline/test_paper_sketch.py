@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from tests import progress
 from tests.pipeline.conftest import ROOT, Checkout
+
+pytestmark = pytest.mark.pipeline
 
 FILES = {
     "config/sketch/figures.yaml": """

@@ -13,9 +13,13 @@ from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from localentropy.pipeline import artifacts
 from tests import progress
 from tests.pipeline.conftest import ROOT, Checkout, Run, write_toys
+
+pytestmark = pytest.mark.pipeline
 
 
 def jobs(letter: str) -> set[str]:

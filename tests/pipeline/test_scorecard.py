@@ -9,6 +9,8 @@ import pytest
 
 from tests.pipeline.conftest import Checkout
 
+pytestmark = pytest.mark.pipeline
+
 CLAIMS = '''
 """Claims about squares."""
 

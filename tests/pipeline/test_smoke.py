@@ -23,6 +23,8 @@ from tests.figures.charts import faults
 from tests.pipeline.conftest import ROOT, Checkout, Run, make_once
 from tests.pipeline.golden import difference, verdict_differences
 
+pytestmark = pytest.mark.pipeline
+
 GOLDEN = ROOT / "tests/golden"
 NUMBERS = {
     name_target(file.parent.name, file.stem): file for file in sorted(GOLDEN.glob("*/*.csv")) if file.stem != "verdicts"

@@ -14,6 +14,8 @@ import pytest
 from localentropy import environment
 from tests.pipeline.conftest import ROOT, Checkout, Run, copy_checkout, write_toys
 
+pytestmark = pytest.mark.pipeline
+
 STYLE = "text.usetex: True\nfont.size: 30\nbackend: Qt5Agg\nsavefig.bbox: tight\nfigure.facecolor: black\n"
 FILES = {
     ".config/matplotlib/matplotlibrc": STYLE,

@@ -11,6 +11,8 @@ from localentropy.pipeline import artifacts
 from tests.pipeline.conftest import Checkout
 from tests.pipeline.test_reruns import KERNEL, drawing, jobs
 
+pytestmark = pytest.mark.pipeline
+
 PROGRAM = '''
 """Sums of squares of other experiments."""
 

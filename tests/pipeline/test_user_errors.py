@@ -16,6 +16,8 @@ import pytest
 from tests import progress
 from tests.pipeline.conftest import Checkout, copy_checkout, write_toys
 
+pytestmark = pytest.mark.pipeline
+
 ORIGIN = "0123456789abcdef"
 
 

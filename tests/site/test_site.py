@@ -35,7 +35,7 @@ from tests.chromium import appears, come_true, launched, needs_chromium, new_pag
 GALLERY = ROOT / "figures/gallery"
 PHONE = 400
 """Pixels of a narrow screen."""
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.pipeline]
 
 EVERYTHING = """async () => {
     if (window.MathJax) await MathJax.startup.promise;
