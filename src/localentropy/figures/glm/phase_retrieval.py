@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from localentropy.figures.series import Look, Panel
 
 TALK = {"plain": 7.0, "wide": 2.0}
-"""Loads of gradient descent that the talk gives, for infinitely many inputs."""
+"""Loads of gradient descent that the talk gives: 7 from numerics, 2 for infinitely many inputs."""
 LOOKS: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
     for color, marker in zip([COLORS[k] for k in (9, 0, 4, 2, 5, 1)], "o^sDvP", strict=True)
@@ -165,7 +165,8 @@ def _settings(
         "cavity": f"a heuristic calculation has a unique minimum above α = {cavity:.4f} for d → ∞; the theorem says 2",
         "error bars of fractions": BINOMIAL,
         "(d)": f"geometric means{_falling(wide)}",
-        "the talk's loads": f"{TALK['plain']:g} for one unit and {TALK['wide']:g} for many, limits for many inputs",
+        "the talk's loads": f"{TALK['plain']:g} for one unit (numerics of the talk, d not said) and {TALK['wide']:g} for many "
+        "(limit of many inputs)",
         "chosen here": "loads, d, steps, stopping rules and the number of runs",
     }
 
