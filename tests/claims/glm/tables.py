@@ -176,7 +176,7 @@ def manifold_runs() -> pd.DataFrame:
         | {"training_loss": float(_training_loss(np.array(alpha))) * (1 + 0.01 * stream.standard_normal())}
         for name in ("ridgeless", "optimal")
         for features in ("nonlinear", "gaussian")
-        for alpha in (0.3, 0.5, 1.0, 2.0, 4.0)
+        for alpha in (0.3, 0.5, 1.0, 1.5, 2.0, 4.0)
         for sample in range(6)
     ]
     return pd.DataFrame(rows).assign(d=50, p=500)
