@@ -34,7 +34,7 @@ AS_GOOD, WORSE = 0.01, 0.1
 SMALL = 0.01
 """A start counts as uninformed up to this specialization."""
 FAR = 50.0
-"""The text says "any n of the order of Kd". Loads must reach this one."""
+"""Chosen here: loads n/(Kd) must reach this one."""
 
 
 def transition(transitions: pd.DataFrame, model: str, kind: str) -> float:
