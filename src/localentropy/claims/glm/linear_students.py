@@ -16,6 +16,7 @@ from localentropy.claims.conditions import (
     above,
     agree,
     all_of,
+    at_least,
     below,
     between,
     falls,
@@ -26,6 +27,7 @@ from localentropy.claims.conditions import (
     scored,
     smallest,
 )
+from localentropy.claims.glm.thresholds import ROUNDING
 
 FROM, TO = 0.5, 10.0
 """Loads at which the logistic student is compared with Bayes."""
@@ -61,7 +63,7 @@ def logistic_regression_is_nearly_optimal(risk: pd.DataFrame, bayes_perceptron: 
     over = f"excess of the logistic student's error over Bayes' for {FROM:g} ≤ α ≤ {TO:g}"
     return all_of(
         below(f"largest {over}", largest(excess), ESSENTIALLY),
-        above(f"smallest {over}", smallest(excess), 0.0),
+        at_least(f"smallest {over}", smallest(excess), -ROUNDING),
         detail=f"{len(both)} loads",
     )
 
