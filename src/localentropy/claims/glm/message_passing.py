@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.printed import PHASE_RETRIEVAL_AMP
+from localentropy.analysis.printed import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.runs import RECOVERED
 from localentropy.claims.conditions import (
     FEWEST,
@@ -128,6 +128,7 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
         transition(transitions, "phase_retrieval", kind) for kind in ("information_theoretic", "algorithmic")
     )
     theory = (
+        printed("load above which the best student finds the teacher (theory)", needed, PHASE_RETRIEVAL),
         printed("load above which message passing finds the teacher (theory)", threshold, PHASE_RETRIEVAL_AMP),
         above("that load minus the load of the best student", threshold - needed, 0.0),
     )
