@@ -33,6 +33,8 @@ FROM, TO = 0.5, 10.0
 """Loads at which the logistic student is compared with Bayes."""
 ESSENTIALLY = 1e-3
 """The text says "essentially Bayes-optimal" and gives no number. Chosen here: an excess below this part."""
+AS_BAYES = 0.03
+"""Errors of runs are Bayes' up to this part; the hinge loss differs by more. Chosen after the numbers were seen."""
 FEWEST_LOADS = 5
 LARGE, OFF = 50.0, 0.05
 """Loads from the first on are asymptotic. A slope is −1 if it is so up to the second."""
@@ -105,14 +107,18 @@ def _logistic_losses(overlaps: pd.Series, norms: pd.Series) -> np.ndarray:
 
 
 def logistic_runs_have_the_error_of_bayes(bayes_perceptron: pd.DataFrame, risk_runs: pd.DataFrame) -> Finding:
-    """Logistic students in simulations have Bayes' error."""
+    """Logistic students in simulations have Bayes' error.
+
+    Their ratio is judged. This rule was made after the numbers were seen: the one before, on the difference, allowed
+    0.005, which is 11 % of the error at the largest load, and would hold for the hinge loss there.
+    """
     bayes = _bayes_errors(bayes_perceptron)
     runs = risk_runs[risk_runs["student"] == "logistic"]
     cells = _cells(_between(runs[runs["d"] == runs["d"].max()]), ["alpha", "d"])
     expected = np.exp(np.interp(np.log(cells["alpha"]), np.log(bayes["alpha"]), np.log(bayes["bayes_error"])))
-    apart = list(map(Mean, cells["mean"] - expected, cells["error"], cells["runs"]))
+    apart = list(map(Mean, cells["mean"] / expected - 1.0, cells["error"] / expected, cells["runs"]))
     return all_of(
-        *agree("error of logistic students − Bayes', largest d", apart, OF_GUESSING * GUESSING),
+        *agree("error of logistic students over Bayes' − 1, largest d", apart, AS_BAYES),
         detail=f"d = {cells['d'].iloc[0]}: {numbers(cells['mean'], '.4f')} ± {numbers(cells['error'], '.1g')} for "
         f"{numbers(expected, '.4f')} at α = {numbers(cells['alpha'], 'g')}",
     )
