@@ -143,10 +143,11 @@ def test_figure_binary_separates_runs_that_recover_and_marks_the_slides_loads() 
     assert series(drawing, "a", "metastable, uninformed start")["y"].tolist() == [0.7, 0.9, 1.0, 1.0]
     low, high = (series(drawing, "a", f"AMP, {name}") for name in ("not recovered", "recovered"))
     assert low.loc[1.6, "y"] == pytest.approx(0.81) and high.loc[1.6, ["y", "runs"]].tolist() == [1.0, 3]
-    assert series(drawing, "b", "AMP, fraction recovered")["y"].tolist() == [0.0, 0.75]
-    assert len(series(drawing, "c", "zero_entropy")) == 2
+    assert series(drawing, "b", "equilibrium")["y"].tolist() == pytest.approx([0.35, 0.15, 0.0, 0.0, 0.0, 0.0])
+    assert series(drawing, "c", "AMP, fraction recovered")["y"].tolist() == [0.0, 0.75]
+    assert len(series(drawing, "d", "zero_entropy")) == 2
     for part in (
-        "α_IT = 1.20000 on", "α_IT = 1.245", "α = 1.6600 at T = 0.3600", "1.63",
+        "α_IT = 1.20000 on", "α_IT = 1.245", "from 0.150 to 0", "line α = 1.660", "α = 1.6600 at T = 0.3600", "1.63",
         "Converged: 50 % of the runs below α_AMP and 75 % of the runs above α_AMP.",
     ):  # fmt: skip
         assert part in drawing.told
