@@ -63,9 +63,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[5].set(xscale="log", xlabel="units $K$", ylabel=r"$\alpha_{\mathrm{spec}} / K^2$", ylim=(0.0, None))
     axes[5].set_xticks(units["units"], [f"{count}" for count in units["units"]])
     axes[5].minorticks_off()
-    for axis, side in ((axes[0], "left"), (axes[1], "right"), (axes[4], "right")):
+    for axis, side, at in ((axes[0], "left", 0.45), (axes[1], "right", 0.35), (axes[4], "right", 0.35)):
         text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
-        axis.threshold(few["algorithmic"], text, side=side, at=0.35)
+        axis.threshold(few["algorithmic"], text, side=side, at=at)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
     axes[2].threshold(large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.55)
     text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {COMMITTEE})"
