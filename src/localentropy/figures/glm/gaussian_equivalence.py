@@ -24,7 +24,7 @@ KINDS = {"nonlinear": "erf features", "gaussian": "Gaussian features"}
 SHARED: tuple[dict[str, Any], ...] = (
     {"marker": "^", "linestyle": "-"},
     {"marker": "s", "linestyle": "--"},
-    {"marker": "v", "linestyle": ":"},
+    {"marker": "v", "linestyle": "-."},
 )
 """Looks of the loads, again and again, where they share a panel."""
 END = {"marker": "_", "markersize": 7}
