@@ -31,7 +31,7 @@ class Case:
 
     Attributes:
         wrong: name → spoiling that must turn the verdict to "not reproduced".
-        small: name → spoiling that must turn it to "not testable at this scale".
+        small: name → spoiling that must turn it to "open".
         missing: name → spoiling that removes a number, after which it must not be "reproduced".
         replaced: tables of its own, by experiment.
         off: name → spoiling that moves only the printed number, and the verdict to "reproduced, printed number off";

@@ -48,7 +48,7 @@ CLAIM = {
     "experiments": ["overparam/thresholds"],
 }
 NAN = float("nan")
-SENTENCES = "5 sentences of the paper: 2 reproduced, 2 not reproduced, 1 not testable at this scale"
+SENTENCES = "5 sentences of the paper: 2 reproduced, 2 not reproduced, 1 open"
 
 
 def claim(**changes: Any) -> Claim:
@@ -82,8 +82,7 @@ def test_verdicts_are_counted(card: pd.DataFrame) -> None:
     assert rendering.counts(card) == f"{SENTENCES}; our own checks: 1 hold, 1 fail"
     assert rendering.counts(card[card["kind"] == "paper"]) == SENTENCES
     assert rendering.counts(pd.concat([card, card.assign(paper="margins")])) == (
-        "10 sentences of the papers: 4 reproduced, 4 not reproduced, 2 not testable at this scale; "
-        "our own checks: 2 hold, 2 fail"
+        "10 sentences of the papers: 4 reproduced, 4 not reproduced, 2 open; our own checks: 2 hold, 2 fail"
     )
 
 
@@ -140,7 +139,7 @@ def test_the_worst_condition_decides() -> None:
     near, far = digits("d", 1.6349, "1.63"), digits("e", 1.6669, "1.63")
     assert all_of(holds).verdict is Verdict.REPRODUCED and all_of(holds, near).off == ""
     assert all_of(holds, near, far).verdict is Verdict.OFF and all_of(holds, near, far).off == "+2.3 %"
-    assert all_of(holds, open_, far).verdict is Verdict.NOT_TESTABLE
+    assert all_of(holds, open_, far).verdict is Verdict.OPEN
     for others in ((), (open_,), (far,), (open_, near)):
         assert all_of(holds, *others, fails).verdict is Verdict.NOT_REPRODUCED
         assert all_of(holds, *others, fails).off == ""
@@ -226,13 +225,11 @@ def test_a_number_that_is_off_is_marked_and_counted(card: pd.DataFrame) -> None:
     assert claimed["off"].tolist()[:2] == ["+2.3 %, -0.65 %", ""]
     assert rendering.counts(marked) == (
         "2 sentences of the paper: 2 reproduced (of these 1 with a printed number that is off), 0 not reproduced, "
-        "0 not testable at this scale; our own checks: 1 hold"
+        "0 open; our own checks: 1 hold"
     )
     text = rendering.markdown(marked, "overparam", "smoke")
     assert "| ≈ +2.3 %, -0.65 % | O01 |" in text and "| ✓ | O02 |" in text
-    legend = (
-        "≈ reproduced, printed number off by the part that is given; ✗ not reproduced; – not testable at this scale."
-    )
+    legend = "≈ reproduced, printed number off by the part that is given; ✗ not reproduced; – open."
     assert f"{legend}\n\n" in text
     reader = Balance()
     reader.feed(rendering.html(marked, "overparam", "smoke", "0123456789abcdef"))
@@ -301,10 +298,7 @@ class Balance(HTMLParser):
 def test_the_page_over_all_papers_counts_each(card: pd.DataFrame) -> None:
     cards = {"overparam": card, "margins": card[:2].assign(paper="margins")}
     text = rendering.summary_markdown(cards, "smoke")
-    assert (
-        "6 sentences of the papers: 3 reproduced, 2 not reproduced, 1 not testable at this scale; our own checks"
-        in text
-    )
+    assert "6 sentences of the papers: 3 reproduced, 2 not reproduced, 1 open; our own checks" in text
     assert "| [overparam](overparam/scorecard.md) | 5 | 2 | 0 | 2 | 1 | 2 | 1 | 1 | 0 |" in text
     assert "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
     reader = Balance()

@@ -42,9 +42,7 @@ T02:
   experiments: [overparam/toy_a, overparam/toy_b]
 """
 
-COUNTS = (
-    "1 sentences of the paper: 1 reproduced, 0 not reproduced, 0 not testable at this scale; our own checks: 1 fail"
-)
+COUNTS = "1 sentences of the paper: 1 reproduced, 0 not reproduced, 0 open; our own checks: 1 fail"
 CARD = {"testing the claims of overparam", "counting the verdicts of all papers"}
 
 

@@ -56,15 +56,18 @@ def require(enough: object, why: str) -> None:
 
 
 class Verdict(StrEnum):
-    """The outcome of a claim's test, and of each of its conditions."""
+    """The outcome of a claim's test, and of each of its conditions.
+
+    It is open if the tables are too small to decide, or if the text can be read in two ways or gives no number.
+    """
 
     REPRODUCED = "reproduced"
     OFF = "reproduced, printed number off"
     NOT_REPRODUCED = "not reproduced"
-    NOT_TESTABLE = "not testable at this scale"
+    OPEN = "open"
 
 
-_SEVERITY = (Verdict.REPRODUCED, Verdict.OFF, Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED)
+_SEVERITY = (Verdict.REPRODUCED, Verdict.OFF, Verdict.OPEN, Verdict.NOT_REPRODUCED)
 """The worst one decides about a conjunction."""
 
 
@@ -95,7 +98,7 @@ class Condition:
     def verdict(self) -> Verdict:
         """The verdict on this condition alone. A printed number that is off by at most `FARTHEST` is no failure."""
         if self.holds is None:
-            return Verdict.NOT_TESTABLE
+            return Verdict.OPEN
         if self.holds:
             return Verdict.REPRODUCED
         near = self.printed and abs(self.value / float(self.printed) - 1.0) <= FARTHEST

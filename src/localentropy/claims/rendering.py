@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from localentropy.claims.claim import Claim
 
-SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.OFF: "≈", Verdict.NOT_REPRODUCED: "✗", Verdict.NOT_TESTABLE: "–"}
+SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.OFF: "≈", Verdict.NOT_REPRODUCED: "✗", Verdict.OPEN: "–"}
 COLOURS = {
     Verdict.REPRODUCED: "#0072b2",
     Verdict.OFF: "#00795c",
     Verdict.NOT_REPRODUCED: "#d55e00",
-    Verdict.NOT_TESTABLE: "#767676",
+    Verdict.OPEN: "#767676",
 }
 _STYLES: list[Any] = [
     {"selector": "", "props": "border-collapse: collapse; font: 13px/1.4 sans-serif; max-width: 110em"},
@@ -61,11 +61,11 @@ SUMMARY = [
     Verdict.REPRODUCED,
     "of these with a printed number that is off",
     Verdict.NOT_REPRODUCED,
-    Verdict.NOT_TESTABLE,
+    Verdict.OPEN,
     "our own checks",
     "hold",
     "fail",
-    Verdict.NOT_TESTABLE,
+    Verdict.OPEN,
 ]
 """Headings of the page over all papers."""
 
@@ -113,19 +113,17 @@ def counts(card: pd.DataFrame) -> str:
     texts = " and the ".join(text + "s" * (number > 1) for text, number in numbers.items())
     apart = f" (of these {off} with a printed number that is off)" if off else ""
     failed, open_ = others
-    verdicts = (
-        f"{reproduced} {Verdict.REPRODUCED}{apart}, {failed} {Verdict.NOT_REPRODUCED}, {open_} {Verdict.NOT_TESTABLE}"
-    )
-    words = ("hold", "fail", Verdict.NOT_TESTABLE)
+    verdicts = f"{reproduced} {Verdict.REPRODUCED}{apart}, {failed} {Verdict.NOT_REPRODUCED}, {open_} {Verdict.OPEN}"
+    words = ("hold", "fail", Verdict.OPEN)
     told = ", ".join(f"{number} {word}" for number, word in zip(ours, words, strict=True) if number)
     beside = f"; our own checks: {told}" if told else ""
     return f"{reproduced + failed + open_} sentences of the {texts}: {verdicts}{beside}"
 
 
 def _numbers(card: pd.DataFrame) -> tuple[list[int], list[int]]:
-    """Sentences that are reproduced, those of them with a number that is off, those not reproduced, and not testable.
+    """Sentences that are reproduced, those of them with a number that is off, those not reproduced, and those open.
 
-    Then the checks of ours that hold, that fail, and that are not testable.
+    Then the checks of ours that hold, that fail, and that are open.
     """
     claims = card.drop_duplicates(["paper", "id"])
     found = [claims.loc[claims["kind"] == kind, "verdict"] for kind in (Kind.PAPER, Kind.OURS)]

@@ -27,7 +27,7 @@ CASES: HandMade = {
             (f"another {column}", Verdict.NOT_REPRODUCED, {"alpha": 4.0}, lambda rows: 30.0),
             (
                 f"{column} that differs too much",
-                Verdict.NOT_TESTABLE,
+                Verdict.OPEN,
                 {},
                 lambda rows: 1 + 0.3 * (-1.0) ** rows["sample"],
             ),
@@ -56,7 +56,7 @@ CASES: HandMade = {
             ),
         ),
         "cut off": (
-            Verdict.NOT_TESTABLE,
+            Verdict.OPEN,
             every(
                 put("descent", "loss", 1e-4, alpha=2.2, **wide),
                 put("descent", "loss_midway", 1.5e-4, alpha=2.2, **wide),
@@ -65,9 +65,9 @@ CASES: HandMade = {
     },
     "G07": {
         "a fall to none": (Verdict.NOT_REPRODUCED, put("uniqueness", "unique", 0.0, alpha=2.2, d=100)),
-        "a fall": (Verdict.NOT_TESTABLE, put("uniqueness", "unique", 0.0, alpha=2.2, d=100, sample=above(4))),
-        "none, but at no size": (Verdict.NOT_TESTABLE, put("uniqueness", "unique", 0.0, alpha=2.2)),
-        "half below": (Verdict.NOT_TESTABLE, put("uniqueness", "unique", 1.0, alpha=1.8, d=100, sample=below(10))),
+        "a fall": (Verdict.OPEN, put("uniqueness", "unique", 0.0, alpha=2.2, d=100, sample=above(4))),
+        "none, but at no size": (Verdict.OPEN, put("uniqueness", "unique", 0.0, alpha=2.2)),
+        "half below": (Verdict.OPEN, put("uniqueness", "unique", 1.0, alpha=1.8, d=100, sample=below(10))),
     },
     "G08": {
         "away with the size": (
@@ -78,7 +78,7 @@ CASES: HandMade = {
             ),
         ),
         "still rising": (
-            Verdict.NOT_TESTABLE,
+            Verdict.OPEN,
             put(
                 "descent", "success",
                 lambda rows: (rows["sample"] + 10 < 20 * (rows["alpha"] - 5 + 50 / rows["d"])).astype(float), **plain,
@@ -87,7 +87,7 @@ CASES: HandMade = {
     },
     "G11": {
         "scatter": (
-            Verdict.NOT_TESTABLE,
+            Verdict.OPEN,
             put("manifold_runs", "generalization_error", lambda rows: 0.3 + 0.2 * (-1.0) ** rows["sample"], **peak),
         ),
     },
@@ -110,13 +110,13 @@ CASES: HandMade = {
     },
     "G19": {
         "scatter at a load": (
-            Verdict.NOT_TESTABLE,
+            Verdict.OPEN,
             put(
                 "amp_committee", "specialization", lambda rows: 0.78 + 0.9 * (-1.0) ** rows["sample"], alpha=above(3.8)
             ),
         ),
         "scatter of errors": (
-            Verdict.NOT_TESTABLE,
+            Verdict.OPEN,
             put("amp_committee", "error", lambda rows: rows["error"] * (1.0 + 0.9 * (-1.0) ** rows["sample"])),
         ),
     },
