@@ -20,7 +20,16 @@ CASES: HandMade = {
             Verdict.NOT_REPRODUCED,
             put(
                 "cross_entropy_minimizers", "error",
-                lambda rows: np.where(rows["alpha"] > 0.65, 0.004, 1e-4), gamma=above(0.9),
+                lambda rows: np.where(rows["alpha"] > 0.75, 0.004, 1e-4), gamma=above(0.9),
+            ),
+        ),
+    },
+    "S07": {
+        "γ = 2 without a gap": (
+            Verdict.OPEN,
+            put(
+                "cross_entropy_franz_parisi", "entropy", lambda rows: (0.7 - rows["distance"]) * rows["bound"],
+                alpha=0.6, gamma=2.0,
             ),
         ),
     },

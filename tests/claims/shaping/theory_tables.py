@@ -54,7 +54,7 @@ def cross_entropy_minimizers() -> pd.DataFrame:
     ]
     table = pd.concat(curves, ignore_index=True)
     return table.assign(
-        error=table["error"] * np.where(table["gamma"] < 1.0, 1.0, np.clip(table["alpha"] - 0.39, 0, 1))
+        error=table["error"] * np.where(table["gamma"] < 1.0, 1.0, np.clip(table["alpha"] - 0.39, 0, 1)), alpha_c=0.8331
     )
 
 
@@ -64,7 +64,7 @@ def cross_entropy_franz_parisi() -> pd.DataFrame:
     bound = np.sqrt(d)
     parts = {
         (0.4, 1.0): 0.98 - d, (0.4, 2.0): 0.99 - d, (0.4, math.inf): 0.6 - 0.002 / d,
-        (0.6, 1.0): 0.6 - 0.002 / d, (0.6, 2.0): np.where(d > 2e-4, 0.7 - d, np.nan), (0.6, 3.0): 0.965 - d,
+        (0.6, 1.0): 0.6 - 0.002 / d, (0.6, 2.0): np.where(d > 2e-4, 0.7 - d - 0.001 / d, np.nan), (0.6, 3.0): 0.965 - d,
     }  # fmt: skip
     curves = [
         pd.DataFrame({"alpha": alpha, "gamma": gamma, "distance": d, "entropy": part * bound, "bound": bound})
