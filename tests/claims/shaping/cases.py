@@ -6,12 +6,17 @@ import numpy as np
 
 from localentropy.claims.conditions import Verdict
 from localentropy.claims.shaping.local_entropy import ON_IMAGES
-from tests.claims.cases import HandMade, above, near, put
+from tests.claims.cases import HandMade, above, every, near, put
 
 
 def _scatter(rows):
     """A number from 0 to 6 for each run."""
     return (2 * rows["sample"] + rows["algorithm"].map(ON_IMAGES.index)) % 7
+
+
+def _solved_up_to(end, table, **where):
+    """Runs are solved up to an α."""
+    return put(table, "solved", lambda rows: (rows["alpha"] < end - 0.02 * rows["sample"]).astype(float), **where)
 
 
 CASES: HandMade = {
@@ -44,6 +49,18 @@ CASES: HandMade = {
             )
             for alpha in (0.3, 0.4, 0.5, 0.6)
         },
+    },
+    "S09": {
+        f"{name} no better than {other}": (
+            Verdict.OPEN,
+            every(
+                _solved_up_to(1.9, "capacities", algorithm=name),
+                _solved_up_to(end_fast, "capacities", algorithm="ce_fast"),
+                _solved_up_to(end_slow, "slow_capacities", algorithm="ce_slow"),
+            ),
+        )
+        for name in ("lal", "lal_free")
+        for other, end_fast, end_slow in (("ce_fast", 1.9, 1.5), ("ce_slow", 1.5, 1.9))
     },
     "S11": {
         "scatter": (

@@ -69,8 +69,9 @@ def _solutions(epochs: dict[str, tuple[int, int]], runs: int, sizes: dict[str, f
     for name, (mean, deviation) in epochs.items():
         iterations = mean + deviation * stream.uniform(-1.0, 1.0, runs)
         rows.append(pd.DataFrame({"algorithm": name, "sample": np.arange(runs), "iterations": iterations.round()}))
-    table = pd.concat(rows, ignore_index=True)
-    return table.assign(units=9, solved=1.0, train_error=0.0, **sizes)
+    table = pd.concat(rows, ignore_index=True).assign(units=9, solved=1.0, train_error=0.0, **sizes)
+    table.attrs["parameters"] = {"algorithms": {name: {"replicas": 20} if name == "elal" else {} for name in epochs}}
+    return table
 
 
 def tree_solutions() -> pd.DataFrame:
@@ -152,11 +153,11 @@ def capacity_three_units() -> pd.DataFrame:
 
 def belief_volume() -> pd.DataFrame:
     rows = []
-    for P in (500, 999, 1499, 1698, 1898):
+    for P in (500, 999, 1499, 1698, 1898, 2198):
         alpha = P / 999
         for sample in range(8):
             luck = 0.01 * np.sin(3 * sample + P)
-            own = {"alpha": alpha, "sample": sample, "converged": float(alpha < 1.75 or sample == 0)}
+            own = {"alpha": alpha, "sample": sample, "converged": float(alpha < 1.75 or (sample == 0 and alpha < 2))}
             rows.append(own | {"entropy": -0.3 * alpha - 0.05 * alpha**2 + luck, "overlap": 0.3 * alpha})
     return pd.DataFrame(rows).assign(N=999, units=3, iterations=100)
 

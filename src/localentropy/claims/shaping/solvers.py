@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from localentropy.claims.conditions import (
     agrees,
     all_of,
     at_least,
+    at_most,
     below,
     larger,
     largest,
@@ -52,7 +54,11 @@ PRINTED_RUNS = {1000: 10, 500: 50}
 
 
 def belief_propagation_converges_below_clustering(belief_volume: pd.DataFrame, typical_volume: pd.DataFrame) -> Finding:
-    """BP converges on most training sets below α = 1.76 and not above, and its entropy is that of replica theory."""
+    """BP converges on most training sets below α = 1.76 and on few next above, and its entropy is that of the theory.
+
+    The text says "does not converge at all". So it must converge on none at the largest load. This was added when the
+    fractions were known.
+    """
     converged = belief_volume.groupby("alpha")["converged"].agg(["mean", "size"])
     needed = [converged[np.abs(converged.index - alpha) < NEAR] for alpha in (*CONVERGES, FAILS)]
     enough = all(len(found) and found["size"].min() >= FEWEST for found in needed)
@@ -68,27 +74,40 @@ def belief_propagation_converges_below_clustering(belief_volume: pd.DataFrame, t
     apart = (entropies - PchipInterpolator(line["alpha"], line["entropy"], extrapolate=False)(entropies.index)).abs()
     error = low.groupby("alpha")["entropy"].sem()[apart.idxmax()]
     *converges, fails = (float(found["mean"].min()) for found in needed)
+    size = needed[-1]["size"].iloc[0]
     return all_of(
         below(f"largest |entropy of BP − RS| up to α = {UP_TO:g}", largest(apart), WITHIN, error),
         at_least(f"smallest fraction converged at α = {numbers(CONVERGES)}", min(converges), 0.5),
         below(f"fraction converged at α = {FAILS:g}", fails, 0.5),
+        at_most("fraction converged at the largest load", converged["mean"].iloc[-1], 0.0),
         detail=f"|entropy − RS| = {numbers(apart, '.4f')} at α = {numbers(apart.index, '.3g')}; fraction converged "
-        f"{numbers(converged['mean'], '.2f')} at α = {numbers(converged.index, '.3g')}",
+        f"{numbers(converged['mean'], '.2f')} at α = {numbers(converged.index, '.3g')}; "
+        f"{fails * size:.0f} of {size} still converge at {FAILS:g}",
     )
 
 
 def focusing_bp_has_the_highest_capacity(capacities: pd.DataFrame, slow_capacities: pd.DataFrame) -> Finding:
-    """fBP solves up to the largest load, LAL comes next, then the gradient-based algorithms."""
-    runs, lal = _solved(pd.concat([capacities, slow_capacities]))
+    """fBP solves up to the largest load, LAL comes next, then the gradient-based algorithms.
+
+    The section on LAL describes the rule without a normalisation, and the printed numbers of epochs ask for one. The
+    text does not say with which the capacity was found. So both are judged, and where only one of them has the order,
+    the claim is open. Before, the one that solves more was judged. Both rules were chosen after the runs were seen.
+    """
+    runs, readings = _solved(pd.concat([capacities, slow_capacities]))
     require({"ce_fast", "ce_slow"} <= set(runs.index.get_level_values("algorithm")), "no runs of one of both ceSGD")
-    conditions = []
-    for first, second in (("fbp", lal), (lal, "ce_fast"), (lal, "ce_slow")):
-        both = runs.loc[first].join(runs.loc[second], suffixes=("", "_fewer"), how="inner")
-        score = pooled_score(both["size"], both["sum"], both["size_fewer"], both["sum_fewer"])
-        require(not np.isnan(score), "no α at which some runs of two algorithms are solved and some are not")
-        words = f"{COMMITTEE_NAMES.get(first, 'LAL')} than {COMMITTEE_NAMES.get(second, 'LAL')}"
-        conditions.append(scored(f"z of more runs solved by {words}, pooled over α", score))
-    return all_of(*conditions, detail=_ends(runs))
+    names = COMMITTEE_NAMES | LEAST_ACTION_NAMES
+    judged = []
+    for lal in readings:
+        conditions = []
+        for first, second in (("fbp", lal), (lal, "ce_fast"), (lal, "ce_slow")):
+            both = runs.loc[first].join(runs.loc[second], suffixes=("", "_fewer"), how="inner")
+            score = pooled_score(both["size"], both["sum"], both["size_fewer"], both["sum_fewer"])
+            require(not np.isnan(score), "no α at which some runs of two algorithms are solved and some are not")
+            words = f"z of more runs solved by {names[first]} than {names[second]}, pooled over α"
+            conditions.append(scored(words, score))
+        judged.append(conditions)
+    one_holds = any(all(condition.holds for condition in conditions) for conditions in judged)
+    return all_of(*(condition.open_if(one_holds) for condition in chain.from_iterable(judged)), detail=_ends(runs))
 
 
 def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
@@ -97,9 +116,8 @@ def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
     Where the two readings of LAL differ, the claim is open: the text does not say with which its capacity was found.
     This rule was chosen after both were seen.
     """
-    runs, _ = _solved(capacities)
-    present = set(runs.index.get_level_values("algorithm"))
-    ends = {name: last_solved(runs.loc[name, "mean"], 0.5) for name in ("fbp", *LEAST_ACTION_NAMES) if name in present}
+    runs, readings = _solved(capacities)
+    ends = {name: last_solved(runs.loc[name, "mean"], 0.5) for name in ("fbp", *readings)}
     highest = float(capacities["alpha"].max())
     fbp = ends.pop("fbp")
     if fbp is None or None in ends.values():
@@ -121,20 +139,15 @@ def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
     )
 
 
-def _solved(capacities: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Runs of each algorithm and α, how many are solved; and the reading of LAL that solves most.
-
-    The section on LAL describes the rule without a normalisation, and the printed numbers of epochs ask for one. The
-    text does not say with which the capacity was found. So the order is judged with the better one. This rule was
-    chosen after a trial with both was seen.
-    """
+def _solved(capacities: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Runs of each algorithm and α, how many are solved; and the readings of LAL."""
     runs = capacities.groupby(["algorithm", "alpha"])["solved"].agg(["sum", "size", "mean"])
     present = runs.index.get_level_values("algorithm")
     readings = [name for name in LEAST_ACTION_NAMES if name in present]
     enough = "fbp" in present and readings and runs["size"].min() >= FEWEST
     require(enough, f"no runs of fBP or LAL, or fewer than {FEWEST} at some α")
     require(capacities["solved"].notna().all(), "a run without an outcome")
-    return runs, max(readings, key=lambda name: runs.loc[name, "sum"].sum())
+    return runs, readings
 
 
 def _ends(runs: pd.DataFrame) -> str:
@@ -201,7 +214,10 @@ def least_action_is_quick(tree_solutions: pd.DataFrame) -> Finding:
 
 
 def entropic_least_action_is_quick(tree_solutions: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
-    """eLAL stops after fewer epochs than ceSGD-slow, on both problems. In one each of its replicas makes a pass."""
+    """eLAL stops after fewer epochs than ceSGD-slow, on both problems. In one each of its replicas makes a pass.
+
+    The text does not say whether it counts epochs or passes. The passes are told.
+    """
     return _quicker("elal", ("ce_slow",), {"random patterns": tree_solutions, "images": fashion_solutions})
 
 
@@ -214,8 +230,10 @@ def _quicker(name: str, others: tuple[str, ...], tables: Mapping[str, pd.DataFra
         for other in others:
             what = f"normal score of the epochs of {COMMITTEE_NAMES[other]} less {COMMITTEE_NAMES[name]}'s, {problem}"
             conditions.append(larger(what, mean_of(epochs[other]), mean_of(epochs[name]), or_open=True))
+        replicas = table.attrs["parameters"]["algorithms"].get(name, {}).get("replicas", 1)
         words.append(
             f"{problem}: {', '.join(f'{COMMITTEE_NAMES[each]} {of.mean():.0f}' for each, of in epochs.items())}"
+            + f"; passes of {COMMITTEE_NAMES[name]} {replicas * epochs[name].mean():.0f}" * (replicas > 1)
         )
     return all_of(*conditions, detail="; ".join(words))
 
