@@ -144,7 +144,7 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     data = drawing.data
     assert "6 training sets at each α (ceSGD-slow 5), at most 500 or 3000 or 5000 epochs" in drawing.told
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
-    above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
+    above = data[(data["panel"] == "b") & data["x"].between(1.8, 2.0)]
     assert above["y"].tolist() == [1 / 8] and above["y_err"].tolist() == [pytest.approx(0.4 / math.sqrt(10))]
     solved = data[(data["panel"] == "c") & (data["series"] == "lal")]
     assert solved["y"].iloc[[0, -1]].tolist() == [1.0, 0.0] and (solved["y_err"] > 0).all()
