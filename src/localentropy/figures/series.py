@@ -123,9 +123,16 @@ class Panel(Axes):
         return self._tie(artist, series, _curve(x, y, columns))
 
     def signed(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, series: Series = None, look: Look = PLAIN, **columns: Any
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike,
+        series: Series = None,
+        look: Look = PLAIN,
+        *,
+        negative_style: str = "--",
+        **columns: Any,
     ) -> Rows:
-        """A line, dashed at negative values. Both parts end at zero, by linear interpolation."""
+        """A line, dashed at negative values, or of another style. Both parts end at zero, by linear interpolation."""
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         rows = self.declare(series, _curve(x, y, columns))
         at = np.flatnonzero(y[:-1] * y[1:] < 0.0)
@@ -133,7 +140,7 @@ class Panel(Axes):
         x, y, ties = np.insert(x, at + 1, zeros), np.insert(y, at + 1, 0.0), np.insert(rows, at + 1, NO_ROW)
         negative = np.pad(y < 0.0, 1)
         dashed = negative[1:-1] | ((y == 0.0) & (negative[2:] | negative[:-2]))
-        for part, more in ((y >= 0.0, {}), (dashed, {"linestyle": "--", "label": None, "zorder": 1.5})):
+        for part, more in ((y >= 0.0, {}), (dashed, {"linestyle": negative_style, "label": None, "zorder": 1.5})):
             self.line(x, np.where(part, y, np.nan), ties, {**look, **more})
         return rows
 

@@ -36,8 +36,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             sharpness = r"\infty" if gamma == float("inf") else f"{gamma:g}"
             style = {"color": color, "label": rf"$\alpha = {alpha:g}$, $\gamma = {sharpness}$"}
             name, more = f"α = {alpha:g}, γ = {gamma:g}", curve[["alpha", "gamma", "residual"]]
-            axes[0].signed(curve["distance"], curve["entropy"], name, style, **more)
-            axes[1].signed(curve["distance"], curve["entropy"] / curve["bound"], name, style, **more)
+            for axis, y in zip(axes, (curve["entropy"], curve["entropy"] / curve["bound"]), strict=True):
+                axis.signed(curve["distance"], y, name, style, negative_style=":", **more)
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set_xlabel("distance $d$")
@@ -51,7 +51,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure 3. (a) Franz–Parisi entropy of weights without errors at distance d from weights of smallest cross-entropy "
         "loss, for several loads and sharpnesses γ. Grey: the entropy of all weights (α = 0), an upper bound. At γ = ∞ "
         "the reference is a typical solution, and these are isolated. (b) The same, divided by the upper bound, on an axis "
-        "that shows small distances. Curves are dashed where the entropy is negative: there are no such weights."
+        "that shows small distances. Curves are dotted where the entropy is negative: there are no such weights. "
+        "Parts that are shorter than a dot look solid."
     )
     settings = {
         "theory": "binary perceptron, replica-symmetric; nats per weight; d is the normalised Hamming distance",
