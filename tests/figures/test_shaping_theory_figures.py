@@ -57,6 +57,8 @@ def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_consta
     points = drawing.data[drawing.data["series"] == "N = 99"]
     assert points[["x", "N", "n"]].values.tolist() == [[0.95, 99, 6], [0.98, 99, 6]]
     assert points["y"].to_numpy() == pytest.approx(-30 / 99 * math.log(2.0)) and points["y_err"].gt(0).all()
+    of_one = {line.get_color() for axis in drawing.figure.axes for line in axis.lines if line.get_label() == "1"}
+    assert len(of_one) == 1
     data = drawing.data.set_index("series")
     assert data.loc["paper, α = 1", "y"].to_numpy() == pytest.approx(-math.log(2.0))
     assert data.loc[["α = 1"]].query("panel == 'b'")["y"].max() > -0.01
@@ -100,6 +102,8 @@ def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:
     assert drawing.data["alpha"].isin([0.4, 0.6]).sum() == 2 * len(table)
     assert "(α = 0.6, γ = 1)" in drawing.told and "(α = 0.6, γ = 2)" in drawing.told
     assert "(α = 0.4" not in drawing.told
+    negative = [line for line in drawing.figure.axes[0].lines if line.get_linestyle() == ":"]
+    assert any((np.asarray(line.get_ydata()) < -0.01).any() for line in negative)
 
 
 def test_figure3_draws_any_number_of_loads() -> None:

@@ -21,8 +21,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     marks = {CLUSTERING[3.0]: "paper's clustering", CAPACITY: "paper's capacity"}
     points = _points(around)
     colors = colors_of(table["alpha"].unique(), of="load")
-    draw_curves(axes[0], table, marks)
-    draw_next_to_one(axes[1], table, marks)
+    draw_curves(axes[0], table, marks, colors)
+    draw_next_to_one(axes[1], table, marks, colors)
     label: str | None = "around fBP"
     for (near, alpha), own in points.groupby(["load", "alpha"]):
         look, series = DOT | {"color": colors.get(near, "black"), "label": label}, f"fBP, α = {near:g}"
@@ -36,7 +36,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         f"Figure 1. (a) Tree committee: the {WHAT}. Each line has a number α of patterns per weight. Dashed lines have the "
         f"loads {CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the clustering of typical solutions and for the "
-        f"capacity. {_of_points(points)} (b) The same next to q₁ = 1, on logarithmic axes."
+        f"capacity. {_of_points(points)} (b) The same next to q₁ = 1, on logarithmic axes. Lines end where −V₁ is below "
+        "10⁻⁵, the accuracy of the theory."
     )
     settings = {
         "theory": theory_in_words(table),

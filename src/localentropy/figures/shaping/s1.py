@@ -28,16 +28,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         tables[f"shaping/{name}"] for name in ("wide_minima_many_units", "wide_minima_parity", "parity_solutions")
     )
     figure, axes = two_columns(3, 2.7)
-    draw_curves(axes[0], many, {CLUSTERING[math.inf]: "paper's clustering"})
-    draw_curves(axes[1], parity, {})
-    colors = colors_of(parity["alpha"].unique(), of="load")
+    load = solutions.attrs["parameters"]["alpha"]
+    colors = colors_of(sorted({*many["alpha"], *parity["alpha"], load}), of="load")
+    draw_curves(axes[0], many, {CLUSTERING[math.inf]: "paper's clustering"}, colors)
+    draw_curves(axes[1], parity, {}, colors)
     for alpha, curve in parity.sort_values("overlap").groupby("alpha"):
         look = {"color": colors[alpha], "linestyle": ":"}
         axes[1].line(curve["overlap"], curve["annealed"], f"paper, α = {alpha:g}", look, alpha=alpha)
     axes[1].plot([], [], color="black", linestyle=":", label=r"$-\alpha\ln 2$ (paper)")
     points = around_parity_solutions(solutions)
-    load = solutions.attrs["parameters"]["alpha"]
-    _measured(axes[2], points, parity[parity["alpha"] == load], colors.get(load, "black"))
+    _measured(axes[2], points, parity[parity["alpha"] == load], colors[load])
     for axis, table in zip(axes[:2], (many, parity), strict=True):
         axis.set(xlim=(round(table["overlap"].min(), 1), 1.0), ylim=(None, 0.05))
     # There is room for one legend below the lines, and for the other one beside them.

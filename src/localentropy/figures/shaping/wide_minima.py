@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.ticker import NullFormatter
 
 from localentropy.analysis.flatness import ACCURACY
-from localentropy.figures.drawing import colors_of
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
@@ -20,18 +19,18 @@ NEXT_TO_ONE = 0.8
 """Overlap from which on lines next to 1 are drawn."""
 
 
-def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
-    """A line for each load, dashed and named at the marked ones."""
+def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str], colors: Mapping[float, Any]) -> None:
+    """A line for each load in its colour, dashed and named at the marked ones."""
     axis.axhline(0.0, color="black", linewidth=0.6)
-    for alpha, curve, look in _lines(table, marks):
+    for alpha, curve, look in _lines(table, marks, colors):
         more = {"alpha": alpha, "residual": curve["residual"]}
         axis.line(curve["overlap"], curve["entropy"], f"α = {alpha:g}", look, **more)
     axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
 
 
-def draw_next_to_one(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
+def draw_next_to_one(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str], colors: Mapping[float, Any]) -> None:
     """The same lines on logarithmic axes of 1 − q₁ and −V₁. Entropies below their accuracy are left out."""
-    for alpha, whole, look in _lines(table, marks):
+    for alpha, whole, look in _lines(table, marks, colors):
         curve = whole[(whole["overlap"] >= NEXT_TO_ONE) & (whole["entropy"] < -ACCURACY)]
         axis.line(1.0 - curve["overlap"], -curve["entropy"], f"α = {alpha:g}", look, alpha=alpha)
     axis.set(xscale="log", yscale="log", xlabel="$1 - q_1$", ylabel=r"$-\mathcal{V}_1$ (nats per weight)")
@@ -39,9 +38,10 @@ def draw_next_to_one(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str
     axis.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _lines(table: pd.DataFrame, marks: Mapping[float, str]) -> Iterator[tuple[float, pd.DataFrame, dict[str, Any]]]:
+def _lines(
+    table: pd.DataFrame, marks: Mapping[float, str], colors: Mapping[float, Any]
+) -> Iterator[tuple[float, pd.DataFrame, dict[str, Any]]]:
     """Each load, its curve and its look."""
-    colors = colors_of(table["alpha"].unique(), of="load")
     for alpha, curve in table.sort_values("overlap").groupby("alpha"):
         label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
         yield alpha, curve, {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
