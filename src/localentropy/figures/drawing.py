@@ -27,11 +27,12 @@ COLORS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fb
 """Seaborn's palette `colorblind`. Seaborn itself is imported only where it mixes colours: it takes longer than a plot."""
 GREY = "#767676"
 
-Kind = Literal["margin", "load", "size", "other"]
+Kind = Literal["margin", "load", "size", "distance", "other"]
 PALETTES: Mapping[Kind, tuple[str, float, float]] = {
     "margin": ("viridis", 0.0, 0.74),
     "load": ("flare", 0.1, 1.0),
     "size": ("Blues", 0.48, 1.0),
+    "distance": ("PuRd", 0.42, 1.0),
     "other": ("cividis", 0.0, 0.76),
 }
 """For each kind of quantity a scale of colours, and the part of it that can be read on white."""
@@ -132,7 +133,7 @@ def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
 
     Args:
         values: in their order along the scale.
-        of: what they are: margins; loads (α, 1/α, α_T); sizes (D, N, d, P); or anything else.
+        of: what they are: margins; loads (α, 1/α, α_T); sizes (D, N, d, P); distances; or anything else.
     """
     keys = list(values)
     name, low, high = PALETTES[of]

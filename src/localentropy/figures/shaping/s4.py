@@ -70,7 +70,7 @@ def _load(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
     """Lines of the theory and points of annealing, in a colour for each distance."""
     finite = np.isfinite(theory["gamma"])
     right = BEYOND * theory.loc[finite, "gamma"].max()
-    for distance, color in colors_of(sorted(theory["distance"].unique()), of="other").items():
+    for distance, color in colors_of(sorted(theory["distance"].unique()), of="distance").items():
         here = theory["distance"] == distance
         curve, limit = theory[here & finite], theory[here & ~finite]
         name, both = f"d = {distance:.2g}", pd.concat([curve, limit])
