@@ -9,7 +9,7 @@ import pandas as pd
 from localentropy.analysis.statistics import spearman_over_sets
 from localentropy.errors import DomainError
 from localentropy.figures.algorithms import legend_entries, of_committees, of_each
-from localentropy.figures.drawing import letter, panels
+from localentropy.figures.drawing import letter, panels, span
 from localentropy.figures.shaping.local_entropies import counts, draw_entropies, entropy_points
 
 if TYPE_CHECKING:
@@ -93,6 +93,6 @@ def machine_and_runs(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> di
 
 def fewer_runs(solutions: pd.DataFrame, scale: str) -> dict[str, str]:
     """The setting on a size below the paper's 50 runs."""
-    runs = solutions.groupby("algorithm").size().min()
-    size = f"below the paper's size, 50 runs of each (here {runs} or more)"
+    runs = span(solutions.groupby("algorithm").size())
+    size = f"below the paper's size, 50 runs of each (here {runs})"
     return {} if scale == "paper" else {f"scale {scale}": size}
