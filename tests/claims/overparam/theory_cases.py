@@ -372,8 +372,20 @@ THEORY["O37"] = Case(
     wrong={
         "larger stabilities": _shifted(0.2),
         "wrong at one 1/α": times("solve_mct0", "value", 1.2, inv_alpha=near(10.0), x=below(1.0), **counts),
-        "few patterns at the smallest stability": times("solve_mct0", "value", 0.5, x=below(0.02), **counts),
         "another theory": times("typical_lattice", "value", 1.2, quantity="stability_probability"),
+    },
+    small={
+        "three runs": few("solve_mct0"),
+        "one 1/α": only("solve_mct0", inv_alpha=near(5.0)),
+        "no stabilities": only("solve_mct0", quantity="solved"),
+    },
+    missing={"one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.5))},
+    replaced={"solve_mct0": lambda: stability_counts(n=200)},
+)
+THEORY["O37b"] = Case(
+    wrong={
+        "few patterns there": times("solve_mct0", "value", 0.5, x=below(0.02), **counts),
+        "many at one 1/α": times("solve_mct0", "value", 1.5, inv_alpha=near(10.0), x=below(0.02), **counts),
     },
     small={
         "three runs": few("solve_mct0"),
@@ -381,7 +393,7 @@ THEORY["O37"] = Case(
         "one 1/α": only("solve_mct0", inv_alpha=near(5.0)),
         "no stabilities": only("solve_mct0", quantity="solved"),
     },
-    missing={"one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.5))},
+    missing={"one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.02))},
     replaced={"solve_mct0": lambda: stability_counts(n=200)},
 )
 energy = {"quantity": "local_energy"}
