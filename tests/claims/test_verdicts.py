@@ -98,7 +98,7 @@ ONE_ROW = [
     *((key, "equivalent_features", "test_error") for key in ("O23", "O24")),
     *(
         (key, "typical_points", column)
-        for key, column in (("O29", "error_typical"), ("O33", "p_d"), ("O34", "error_typical"))
+        for key, column in (("O29", "error_typical"), ("O33", "p_d"), ("O33b", "p_d"), ("O34", "error_typical"))
     ),
     ("O41", "two_level_amp", "overlap"),
 ]

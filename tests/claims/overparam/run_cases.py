@@ -200,6 +200,21 @@ RUNS["O33"] = Case(
     small={"three runs": few("solve_anneal"), "none solved": put("solve_anneal", "value", 0.0, **solved)},
     missing={"stabilities": put("solve_anneal", "value", np.nan, quantity="mean_stability", D=201)},
 )
+RUNS["O33b"] = Case(
+    wrong={
+        "norm off": add("solve_anneal", "value", 0.2, quantity="p_d"),
+        "all stabilities off": times("solve_anneal", "value", 1.04, quantity="mean_stability"),
+        "another theory": times("typical_lattice", "value", 1.3),
+    },
+    small={
+        "three runs": few("solve_anneal"),
+        "none solved": put("solve_anneal", "value", 0.0, **solved),
+        "too scattered to show equality": put(
+            "solve_anneal", "value", lambda rows: rows["value"] * (1.0 + 0.2 * (-1.0) ** rows["sample"]), quantity="p_d"
+        ),
+    },
+    missing={"stabilities": put("solve_anneal", "value", np.nan, quantity="mean_stability", D=201)},
+)
 
 
 def _more_scattered(rows):
