@@ -124,9 +124,16 @@ def _power(scatter):
 NETWORKS["O47"] = Case(
     wrong={
         "closer in the end": add("mlp", "value", 0.5, width=80, **overlap),
+        "one start: closer in the end": add("mlp", "value", 0.5, width=80, **adversarial, **overlap),
+        "never growing": put("mlp", "value", lambda rows: 0.6 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
+    },
+    small=few_solutions,
+    missing={"overlaps": put("mlp", "value", np.nan, width=80, **overlap)},
+)
+NETWORKS["O47b"] = Case(
+    wrong={
         "without a limit": put("mlp", "value", _power(1e-3), **overlap),
         "still growing": add("mlp", "value", -0.2, width=80, **overlap),
-        "never growing": put("mlp", "value", lambda rows: 0.6 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
         "orthogonal": add("mlp", "value", -0.3, **overlap),
     },
     small=few_solutions
@@ -161,13 +168,6 @@ same_threshold = every(
 )
 NETWORKS["O48"] = Case(
     wrong={
-        "the same error": add("mlp", "value", -0.02, **adversarial, **error),
-        "a smaller error": add("mlp", "value", -0.05, **adversarial, **error),
-        "the same error, still falling": put("mlp", "value", _still_falling, **error),
-        "a difference that vanishes with the width": every(
-            put("mlp", "value", _still_falling, **error),
-            put("mlp", "value", lambda rows: _still_falling(rows) + 1.6 / rows["width"], **adversarial, **error),
-        ),
         "the other way": every(
             put("mlp", "value", 0.0, **adversarial, **train), put("mlp", "value", 0.1, width=8, **orthogonal, **train)
         ),
@@ -178,6 +178,25 @@ NETWORKS["O48"] = Case(
         "three networks": few("mlp"),
         "never solved": put("mlp", "value", 0.1, **train),
         "all solved": put("mlp", "value", 0.0, **train),
+        "not adversarial": put("mlp", "value", 0.2, width=12, **labels),
+        "no word of the random labels": only("mlp", quantity=other_than("random_label_error")),
+        "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
+    },
+    missing={"random labels": put("mlp", "value", np.nan, width=80, **labels)},
+)
+NETWORKS["O48b"] = Case(
+    wrong={
+        "the same error": add("mlp", "value", -0.02, **adversarial, **error),
+        "a smaller error": add("mlp", "value", -0.05, **adversarial, **error),
+        "the same error, still falling": put("mlp", "value", _still_falling, **error),
+        "a difference that vanishes with the width": every(
+            put("mlp", "value", _still_falling, **error),
+            put("mlp", "value", lambda rows: _still_falling(rows) + 1.6 / rows["width"], **adversarial, **error),
+        ),
+    },
+    small={
+        "three networks": few("mlp"),
+        "never solved": put("mlp", "value", 0.1, **train),
         "a difference like a small power": every(
             put("mlp", "value", lambda rows: 0.07 * _around_one(rows["sample"]), **error),
             put("mlp", "value", _like_a_small_power, **adversarial, **error),
@@ -185,7 +204,7 @@ NETWORKS["O48"] = Case(
         "a limit that is not known": put(
             "mlp", "value", lambda rows: rows["value"] + 0.03 * (rows["width"] == 40), **adversarial, **error
         ),
-        "not adversarial": put("mlp", "value", 0.2, width=12, **labels),
+        "not adversarial": put("mlp", "value", 0.2, width=20, **labels),
         "no word of the random labels": only("mlp", quantity=other_than("random_label_error")),
         "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
     },

@@ -236,7 +236,7 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     claim fails if a is less than the part `GONE` of the distance at the largest k; in between it is open. Where the
     distance falls, it is also open unless a power of k, whose limit is zero, fits clearly worse. Before, the claim
     failed where the power fitted clearly better, against this sentence. We saw this when SGD's distances of 10 000
-    images were so, and changed it. O47 says that there is a plateau, so there a better power is against the claim.
+    images were so, and changed it. O47b says that there is a plateau, so there a better power is against the claim.
     """
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
     require(len(whole), "no overlaps of whole networks with the initial weights")

@@ -88,8 +88,8 @@ def smallest_stability_follows_the_theory(
 
     The fractions of all 1/α agree with the theory's to the part `FEWER`, where `MOST_SOLVED` of the runs are solved.
     Before, the largest of their scores was judged, by its size: it missed that all of them were too small. This was a
-    condition of `stabilities_follow_the_theory`. It was split off after the numbers were seen, because the sentence does
-    not ask for the smallest site alone.
+    condition of `stabilities_follow_the_theory`. It was split off after the numbers were seen, because the sentence
+    does not ask for the smallest site alone.
     """
     excess, words = [], []
     for inv_alpha, D, N, bins in _compared_bins(solve_mct0, stability_density, typical_lattice):

@@ -590,7 +590,7 @@ def _differences(points: pd.DataFrame) -> list[Mean]:
 def _observables(
     solve_anneal: pd.DataFrame, typical_points: pd.DataFrame, typical_lattice: pd.DataFrame
 ) -> dict[str, list[Mean]]:
-    """Observable of annealing's solutions → its part above the theory's at each 1/α, at the largest size solved there."""
+    """Observable of annealing's solutions → its part above the theory's at each 1/α, at the largest size there."""
     stability = typical_lattice[typical_lattice["quantity"] == "mean_stability"].rename(
         columns={"value": "mean_stability"}
     )
