@@ -283,6 +283,17 @@ NETWORKS["O56"] = Case(
     missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
 )
 adam = {"optimizer": "adam"}
+
+
+def _of_equal_sharpness(rows):
+    """Energies that differ from sample to sample by a hundredth only."""
+    return 0.3 * rows["sigma"] * (1.0 + 0.002 * rows["sample"])
+
+
+def _unlike(rows):
+    return rows["value"] * (1.0 + 0.9 * (-1.0) ** rows["sample"])
+
+
 first_ones = {"sample": below(3)}
 few_networks = {
     "four networks": few("cnn", samples=4),
@@ -331,6 +342,21 @@ NETWORKS["O53b"] = Case(
         "SGD without errors": put("cnn", "value", 0.0, optimizer="sgd", **energy),
     },
     small=few_networks | {"little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05))},
+    missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
+)
+NETWORKS["O69c"] = Case(
+    wrong={
+        "a committee's minima alike": every(
+            *(put(name, "value", _of_equal_sharpness, inv_alpha=2.0, **energy) for name in (FBP, SGD))
+        ),
+        "SGD's and Adam's alike": put("cnn", "value", _of_equal_sharpness, width=16, **energy),
+    },
+    small=few_networks
+    | {
+        "three sets": few(FBP),
+        "one does not solve": put(SGD, "value", 0.0, inv_alpha=2.0, sample=0, **solved),
+        "too different": put("cnn", "value", _unlike, **energy),
+    },
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )
 NETWORKS["O53c"] = Case(

@@ -137,18 +137,26 @@ def minima_are_alike(cnn: pd.DataFrame) -> Finding:
 
     It is open where the errors do not tell on which side of that factor they are.
     """
-    width = int(cnn["width"].max())
-    optimizers = _optimizers(cnn)
-    found = [energy(profiles(_solutions(cnn, optimizer, width))) for optimizer in optimizers]
-    flat, sharp = sorted(found, key=lambda mean: mean.value)
-    words = [f"{name} {mean:.3f}" for name, mean in zip(optimizers, found, strict=True)]
+    found = energies_at_the_largest_width(cnn)
+    flat, sharp = sorted(found.values(), key=lambda mean: mean.value)
+    words = [f"{name} {mean:.3f}" for name, mean in found.items()]
     # The lower one may be zero, so no ratio is taken.
     most = Mean(SIMILAR * flat.value, SIMILAR * flat.error, flat.samples)
     name = f"z of {SIMILAR:g} times the lower train error at distance {COMPARED_AT} above the higher one, largest k"
     return all_of(
         scored(name, np.inf if sharp.value == 0.0 else welch(most, sharp)),
-        detail=f"{', '.join(words)}, k = {width}",
+        detail=f"{', '.join(words)}, k = {cnn['width'].max()}",
     )
+
+
+def energies_at_the_largest_width(cnn: pd.DataFrame) -> dict[str, Mean]:
+    """Local energy of the solutions of each optimizer at the largest width.
+
+    Raises:
+        Untestable: fewer than `FEWEST` solutions of one.
+    """
+    width = int(cnn["width"].max())
+    return {name: energy(profiles(_solutions(cnn, name, width))) for name in _optimizers(cnn)}
 
 
 def as_far_apart_as_untrained(cnn: pd.DataFrame) -> Finding:

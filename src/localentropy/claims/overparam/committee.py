@@ -11,6 +11,7 @@ from localentropy.claims.conditions import (
     FEWEST,
     Condition,
     Finding,
+    Mean,
     Untestable,
     above,
     all_of,
@@ -132,6 +133,19 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
         *(higher(f"of SGD minus fBP, {place}", ("SGD", place), ("fBP", place)) for place in ("near", "far")),
         detail=f"{'; '.join(words)} (near: N/P = {near:.2f}, far: {far:.2f})",
     )
+
+
+def energies_at_the_largest_load(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> dict[str, Mean]:
+    """Local energy of the solutions of each algorithm at the largest N/P.
+
+    Raises:
+        Untestable: not all runs of both solve there.
+    """
+    tables = {"fBP": committee_focusing_bp, "SGD": committee_sgd}
+    both = solved_by_all(_solved(table) for table in tables.values())
+    far = both.index.max()
+    require(both[far] == 1.0, f"not all runs of both solve at the largest N/P, {far:.2f}")
+    return {name: energy(profiles(table[table["inv_alpha"] == far])) for name, table in tables.items()}
 
 
 def inputs_exceed_the_latent_dimension(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
