@@ -20,6 +20,7 @@ from localentropy.claims.conditions import (
     Untestable,
     Verdict,
     above,
+    agrees,
     all_of,
     at_least,
     at_most,
@@ -121,6 +122,18 @@ def test_a_number_at_a_limit_is_said_to_be_there() -> None:
         "✗ > 0, exactly at the limit",
         "✓ ≤ 1, exactly at the limit, which is allowed",
         "✓ ≥ 1, exactly at the limit, which is allowed",
+    ]
+
+
+def test_of_an_interval_the_end_that_decides_is_told() -> None:
+    values = {"open": (-0.0199, 0.0095), "met": (0.004, 0.001), "outside": (0.0409, 0.0031), "missing": (NAN, NAN)}
+    finding = all_of(*(agrees(name, value, error, 0.02) for name, (value, error) in values.items()))
+    card = rendering.table({"O01": claim()}, {"O01": finding}, "smoke", "paper").set_index("condition", drop=False)
+    assert rendering.cells(card.loc[list(values)])["held"].tolist() == [
+        "– 95 % inside ±0.02, interval ends at -0.0385, limit missed by 0.019",
+        "✓ 95 % inside ±0.02, interval ends at 0.00596, limit met by 0.014",
+        "✗ 95 % inside ±0.02, interval begins at 0.0348, limit missed by 0.015",
+        "– 95 % inside ±0.02",
     ]
 
 

@@ -37,6 +37,10 @@ FARTHEST = 0.1
 
 Chosen here, when 4.2 % was the most that any claim had.
 """
+REACH = 1.96
+"""Standard errors from the middle of a 95 % interval to its ends."""
+INTERVAL = "95 % inside"
+"""How the bound of a condition begins that is judged by this interval of its value."""
 LEAST = 0.01
 """Smallest p-value at which numbers and what they are compared with differ by chance."""
 
@@ -236,9 +240,9 @@ def agrees(words: str, value: float, error: float, within: float) -> Condition:
         >>> [agrees("excess", value, 0.002, 0.01).holds for value in (0.003, 0.009, 0.02)]
         [True, None, False]
     """
-    reach = 1.96 * error
+    reach = REACH * error
     holds = True if abs(value) + reach < within else False if abs(value) - reach > within else None
-    return Condition(words, float(value), f"95 % inside ±{within:g}", holds, -within, within, float(error))
+    return Condition(words, float(value), f"{INTERVAL} ±{within:g}", holds, -within, within, float(error))
 
 
 def agree(words: str, differences: Sequence[Mean], within: float) -> tuple[Condition, Condition]:

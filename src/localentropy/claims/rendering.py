@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from localentropy.claims.claim import Kind
-from localentropy.claims.conditions import Finding, Verdict
+from localentropy.claims.conditions import INTERVAL, REACH, Finding, Verdict
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -230,7 +230,16 @@ def _number(value: float, error: float) -> str:
 
 
 def _held(value: float, error: float, bound: str, lower: float, upper: float, verdict: Verdict) -> str:
-    """The verdict on a condition, what it asks for, and by how much the value meets or misses the nearer limit."""
+    """The verdict on a condition, what it asks for, and by how much the value meets or misses the nearer limit.
+
+    Of an interval that must be inside the limits, the end decides that is nearer to a limit, or beyond it. If all of it
+    is outside, the other end does.
+    """
+    judged = ""
+    if bound.startswith(INTERVAL) and math.isfinite(value):
+        outside = verdict is Verdict.NOT_REPRODUCED
+        value, error = value + math.copysign(REACH * error, -value if outside else value), math.nan
+        judged = f"interval {'begins' if outside else 'ends'} at {value:.3g}"
     inside = min(value - lower, upper - value)
     errors = ""
     if error > 0:
@@ -239,7 +248,7 @@ def _held(value: float, error: float, bound: str, lower: float, upper: float, ve
     side = f"limit {'met' if inside > 0 else 'missed'} by {abs(inside):.2g}{errors}" if math.isfinite(inside) else ""
     if inside == 0:
         side = "exactly at the limit" + ", which is allowed" * (verdict is Verdict.REPRODUCED)
-    return " ".join([SYMBOLS[verdict], ", ".join(filter(None, (bound, side)))]).strip()
+    return " ".join([SYMBOLS[verdict], ", ".join(filter(None, (bound, judged, side)))]).strip()
 
 
 def off_by(far: str) -> str:
