@@ -97,7 +97,8 @@ def smallest_stability_follows_the_theory(
             excess.append(Mean(float(bins.loc[0, "excess"]), float(bins.loc[0, "error"])))
             first = _lattice_bins(solve_mct0, typical_lattice, D, N, "_first")
             told = f", of first solutions {first.loc[0, 'excess']:+.3f}" if 0 in first.index else ""
-            words.append(f"{excess[-1]:+.3f} at 1/α = {inv_alpha:g}, D = {D}{told}")
+            value = f"{excess[-1].value:+.3f} ± {excess[-1].error:.3f}"
+            words.append(f"{value} at 1/α = {inv_alpha:g}, D = {D}{told}")
     need = f"two values of 1/α with {FEWEST} solved runs and {BINS} bins from the first on needed. {'; '.join(words)}"
     require(len(excess) > 1, need)
     return all_of(

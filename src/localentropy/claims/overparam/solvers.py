@@ -224,7 +224,11 @@ def efficient_solvers_are_near_the_largest_margin(
         flat, isolated = (np.interp(points["inv_alpha"], line.index, line) for line in lines)
         part = (points["y"] - flat) / (isolated - flat)
         conditions.append(below(f"largest (ε − ε(κ_max)) / (ε(0) − ε(κ_max)), {NAMES[name]}", largest(part), 0.5))
-        words.append(f"{NAMES[name]} {numbers(part, '.2f')} at 1/α = {numbers(points['inv_alpha'], '.3g')}")
+        told = (
+            f"{size:.2f} at 1/α = {at:.3g} (D = {D})"
+            for size, at, D in zip(part, points["inv_alpha"], points["D"], strict=True)
+        )
+        words.append(f"{NAMES[name]} {', '.join(told)}")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -483,12 +487,21 @@ def difference_is_not_resolved(
                 f"smallest 1/α from which half are solved at large D, over 1/α_LE, {label}", reach, upper / lower
             ).open_if(True),
         ]
-        solved = points[points["solved"] > 0].groupby("D")["inv_alpha"].min()
+        told = [
+            _smallest_solved(points[points["D"] == D]) for D in sorted(points.loc[points["solved"] > 0, "D"].unique())
+        ]
         words.append(
             f"{label}: {most['solved']:.0f} of {most['n']:.0f} at 1/α = {most['inv_alpha']:.3f}, D = {most['D']:.0f}; "
-            f"smallest 1/α solved {', '.join(f'{at:.3f} at D = {D}' for D, at in solved.items()) or 'none'}"
+            f"smallest 1/α solved {', '.join(told) or 'none'}"
         )
     return all_of(*conditions, detail=f"between 1/α_U = {lower:.4f} and 1/α_LE = {upper:.4f}: {'; '.join(words)}")
+
+
+def _smallest_solved(points: pd.DataFrame) -> str:
+    """The smallest 1/α solved at one size, and where this size was run if it was at few values."""
+    least, run = points.loc[points["solved"] > 0, "inv_alpha"].min(), sorted(points["inv_alpha"].unique())
+    where = f" (run at {' and '.join(f'{at:.1f}' for at in run)})" if len(run) < 3 else ""
+    return f"{least:.3f} at D = {points['D'].iloc[0]}{where}"
 
 
 def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
