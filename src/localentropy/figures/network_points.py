@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from numpy.typing import ArrayLike
 
 from localentropy.analysis.flatness import REACHED
@@ -134,6 +134,24 @@ def draw_points(
     for (panel, series, kind, _), points in lines.groupby(["panel", "series", by, "width_drawn"], sort=False):
         style = {**looks[str(kind)], **series_looks[str(series)]}
         axes["abcd".index(str(panel))].points(points, points["row"].to_numpy(), style)
+
+
+def logarithmic_inset(
+    axis: Panel, data: pd.DataFrame, by: str, looks: Mapping[str, Look], series_looks: Mapping[str, Look], patterns: int
+) -> Panel:
+    """The train errors of panel a in its upper right, linear up to one error in all training patterns.
+
+    On the axis of test errors, some errors of thousands of patterns are none. The first arguments are those of
+    `draw_points`.
+    """
+    inset = axis.inset_axes((0.5, 0.62, 0.49, 0.36))
+    draw_points([inset], data[data["series"] == "train error"], by, looks, series_looks)
+    one = 1.0 / patterns
+    inset.set_yscale("symlog", linthresh=one, linscale=0.5)
+    inset.set(ylim=(-0.2 * one, 1.0), yticks=[0.0, *(10.0**power for power in range(-4, 1) if 10.0**power >= one)])
+    inset.yaxis.set_minor_locator(NullLocator())
+    inset.tick_params(labelsize=6, pad=1)
+    return inset
 
 
 def draw_thresholds(

@@ -20,6 +20,7 @@ from localentropy.figures.network_points import (
     errors,
     hessian,
     label_panels,
+    logarithmic_inset,
     overlaps,
     samples_in_words,
     thresholds,
@@ -63,18 +64,22 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         ]
     )
     figure, axes = panels(2, 7.2, 6.2, rows=2)
-    draw_points(axes, data.assign(row=figure.add(data)), by, STARTS, SERIES | {"own start": OWN})
+    points = data.assign(row=figure.add(data))
+    draw_points(axes, points, by, STARTS, SERIES | {"own start": OWN})
+    logarithmic = logarithmic_inset(axes[0], points, by, STARTS, SERIES, table.attrs["parameters"]["training_patterns"])
     for axis in (axes[0], axes[1], axes[3]):
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
-    axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    label_panels(
-        axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.3, 0.43), "upper left", "best")
-    )
+    logarithmic.set_xscale("log")
+    logarithmic.xaxis.set_minor_formatter(NullFormatter())
+    # The inset is above the points.
+    top = data.loc[data["panel"] == "a", "y"].max()
+    axes[0].set(ylim=(-0.02 * top, 2.4 * top), yticks=[0.0, 0.05, 0.1, 0.15])
+    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper left", (0.3, 0.43), "upper left", "best"))
     axes[1].text(0.96, 0.72, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
     _draw_difference(axes[1].inset_axes((0.53, 0.11, 0.44, 0.11)), _difference(data, by), by)
     # In (b) the points are above.
-    draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
+    draw_thresholds({axes[0]: 0.56, logarithmic: 0.99, axes[1]: 0.26}, positions, by, STARTS)
     figure.add(pd.concat([_adversity(table, x), _layers(solutions, x)]))
     # Room for the legend above the points.
     axes[2].set(ylim=(-1e-4, 8.0), yticks=[0.0, 1e-3, 1e-2, 1e-1, 0.5])
@@ -161,7 +166,7 @@ def _caption(positions: Mapping[str, int]) -> str:
     found = f"From the vertical lines on, half of the networks make no train errors: {' and '.join(firsts)}. "
     return (
         "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from random orthogonal and adversarial "
-        "initializations, against the number of parameters. (a) Train error (dashed, open) and test error. "
+        "initializations, against the number of parameters. (a) Train error (dashed, open; inset: logarithmic) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
         "(b) Overlap of two aligned solutions; the right axis has their distance. Grey: the same networks "
         "before training; inset: the difference. Dash-dotted: a solution and its own start. (c) Train error of "

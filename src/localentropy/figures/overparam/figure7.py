@@ -20,6 +20,7 @@ from localentropy.figures.network_points import (
     errors,
     hessian,
     label_panels,
+    logarithmic_inset,
     overlaps,
     samples_in_words,
     thresholds,
@@ -54,10 +55,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     # The overlaps are close to each other and far from 1.
     closer = axes[1].inset_axes((0.24, 0.36, 0.71, 0.33))
     draw_points((axes[0], closer), points[points["panel"] == "b"], by, ALGORITHMS, looks)
-    # On the axis of test errors, some errors of thousands of images are none.
-    logarithmic = axes[0].inset_axes((0.5, 0.62, 0.49, 0.36))
-    draw_points([logarithmic], points[points["series"] == "train error"], by, ALGORITHMS, looks)
-    draw_thresholds({axes[0]: 0.56, logarithmic: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
+    patterns = table.attrs["parameters"]["training_patterns"]
+    logarithmic = logarithmic_inset(axes[0], points, by, ALGORITHMS, looks, patterns)
+    # Below the numbers of the inset's axis.
+    draw_thresholds({axes[0]: 0.52, logarithmic: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
     parameters = table.groupby("width")["parameters"].first()
     ticks = [width for width in powers_of_two(parameters.index) if width in parameters.index]
     sized = (axes[0], axes[1], axes[3])
@@ -73,14 +74,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         thousands = (parameters[width] / 1000 for width in ticks)
         top.set_xticks(ticks, [f"{number:.0f}" if number >= 10 else f"{number:.1f}" for number in thousands])
         top.xaxis.set_minor_locator(NullLocator())
-    one = 1.0 / table.attrs["parameters"]["training_patterns"]
-    logarithmic.set_yscale("symlog", linthresh=one, linscale=0.5)
-    logarithmic.set(
-        ylim=(-0.2 * one, 1.0), yticks=[0.0, *(10.0**power for power in range(-4, 1) if 10.0**power >= one)]
-    )
-    logarithmic.yaxis.set_minor_locator(NullLocator())
-    for axis in (closer, logarithmic):
-        axis.tick_params(labelsize=6, pad=1)
+    closer.tick_params(labelsize=6, pad=1)
     axes[0].set(ylim=(-0.03, 1.2), yticks=[0.0, 0.2, 0.4, 0.6])
     label_panels(
         axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper right", "upper left", "best")
