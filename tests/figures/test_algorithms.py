@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb
 
-from localentropy.figures.algorithms import ALGORITHMS
+from localentropy.figures.algorithms import ALGORITHMS, shades_of
 from localentropy.figures.drawing import PALETTES, colors_of
 from localentropy.figures.overparam.figure6 import STARTS
 
@@ -55,6 +55,13 @@ def test_a_scale_of_colours_goes_one_way_in_lightness_and_can_be_read_on_white(k
     lightness = np.array([lab(to_hex(color), np.array(DEFICIENCIES[deficiency]))[0] for color in colors])
     assert (np.diff(lightness) > 0).all() or (np.diff(lightness) < 0).all()
     assert lightness.max() < 75.0
+
+
+@pytest.mark.parametrize("algorithm", ["anneal", "focusing_bp", "sbpi"])
+def test_shades_of_an_algorithm_get_darker(algorithm: str) -> None:
+    shades = shades_of(algorithm, (67, 134, 201))
+    lightness = [lab(to_hex(color), np.eye(3))[0] for color in shades.values()]
+    assert list(shades) == [67, 134, 201] and 75.0 > lightness[0] > lightness[1] > lightness[2] > 0.0
 
 
 def test_kinds_of_quantities_have_colours_of_their_own() -> None:

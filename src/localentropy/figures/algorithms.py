@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pandas.core.groupby import SeriesGroupBy
 
     from localentropy.figures.series import Look, Panel, Rows
+
+T = TypeVar("T")
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "anneal": {"label": NAMES["anneal"], "color": COLORS[3], "marker": "o"},
@@ -39,6 +41,16 @@ COMMITTEE: dict[str, dict[str, Any]] = {
     "lal": ALGORITHMS["lal"],
 }
 """The algorithms of the paper `shaping`, by their keys in tables and in the paper's order."""
+
+
+def shades_of(algorithm: str, values: Iterable[T]) -> dict[T, Any]:
+    """A shade of an algorithm's colour for each value, such as a size, from pale to dark."""
+    import seaborn as sns
+
+    keys, color = list(values), ALGORITHMS[algorithm]["color"]
+    # The last shade, black, is nobody's.
+    shades = sns.blend_palette([sns.light_palette(color, 5)[2], color, "black"], len(keys) + 1)
+    return dict(zip(keys, shades, strict=False))
 
 
 def of_committees(table: pd.DataFrame) -> pd.DataFrame:

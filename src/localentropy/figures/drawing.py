@@ -27,11 +27,10 @@ COLORS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fb
 """Seaborn's palette `colorblind`. Seaborn itself is imported only where it mixes colours: it takes longer than a plot."""
 GREY = "#767676"
 
-Kind = Literal["margin", "load", "size", "distance", "other"]
+Kind = Literal["margin", "load", "distance", "other"]
 PALETTES: Mapping[Kind, tuple[str, float, float]] = {
     "margin": ("viridis", 0.0, 0.74),
     "load": ("flare", 0.1, 1.0),
-    "size": ("Blues", 0.48, 1.0),
     "distance": ("PuRd", 0.42, 1.0),
     "other": ("cividis", 0.0, 0.76),
 }
@@ -133,7 +132,8 @@ def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
 
     Args:
         values: in their order along the scale.
-        of: what they are: margins; loads (α, 1/α, α_T); sizes (D, N, d, P); distances; or anything else.
+        of: what they are: margins; loads (α, 1/α, α_T); distances; or anything else. The sizes of an algorithm have
+            shades of its colour (`algorithms.shades_of`).
     """
     keys = list(values)
     name, low, high = PALETTES[of]

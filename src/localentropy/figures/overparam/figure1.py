@@ -10,7 +10,7 @@ import pandas as pd
 
 from localentropy.analysis.runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
-from localentropy.figures.algorithms import ALGORITHMS
+from localentropy.figures.algorithms import ALGORITHMS, shades_of
 from localentropy.figures.drawing import BINOMIAL, PHASES, Drawing, clipped_bars, in_style, letter, plane_beside_two
 from localentropy.figures.perceptron_points import one_two_five, small_rates
 from localentropy.figures.series import DOT
@@ -50,7 +50,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             fractions.threshold(x, "", errors.threshold(x, value, name, side=side), side=side)
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
     small_rates(errors)
-    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 5.0))
+    # The values of the dotted lines stand above the points.
+    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 20.0))
     errors.legend(loc="upper right")
     fractions.set(xlim=NEAR, ylim=(-0.04, 1.04), xlabel=r"$1/\alpha = N/P$", ylabel="fraction solved")
     look = {"fontsize": 6, "handlelength": 1.0, "columnspacing": 0.8, "title_fontsize": 6}
@@ -150,15 +151,12 @@ def _train_errors(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
 
 def _fractions(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     """Fraction solved of each size, in the colour of its solver, darker for larger sizes, side by side."""
-    import seaborn as sns
-
     for index, solver in enumerate(FRACTIONS):
         points = _fractions_solved(tables[f"overparam/solve_{solver}"])
         rows = axis.declare(f"{solver}, solved", points.assign(x=points["inv_alpha"]))
         look = ALGORITHMS[solver]
         sizes = sorted(points["D"].unique())
-        shades = sns.blend_palette([_paler(look["color"]), look["color"], "black"], len(sizes) + 1)
-        for size, (D, color) in enumerate(zip(sizes, shades, strict=False)):
+        for size, (D, color) in enumerate(shades_of(solver, sizes).items()):
             near = (points["D"] == D) & points["inv_alpha"].between(*NEAR)
             largest = size == len(sizes) - 1
             style = {"color": color, "marker": look["marker"], "linewidth": 0.8, "capsize": 1.5, "zorder": 3 + largest}
@@ -173,10 +171,3 @@ def _fractions_solved(runs: pd.DataFrame) -> pd.DataFrame:
     outcomes = runs[runs["quantity"] == "solved"]
     points = success_fractions(outcomes, ["D", "N", "inv_alpha"], outcomes["value"]).rename(columns={"runs": "n"})
     return points.assign(solved=points["y"])
-
-
-def _paler(color: str) -> Any:
-    """The colour, mixed with white."""
-    import seaborn as sns
-
-    return sns.light_palette(color, 5)[2]

@@ -11,7 +11,8 @@ from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import last_half_point, success_fractions, typical_line
 from localentropy.figures.agreement import csv_rows, in_words
-from localentropy.figures.drawing import BINOMIAL, Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.figures.algorithms import shades_of
+from localentropy.figures.drawing import BINOMIAL, Drawing, clipped_bars, in_style, letter, panels
 from localentropy.figures.perceptron_points import draw_points, one_two_five, without_errors
 
 
@@ -26,7 +27,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     solved = success_fractions(outcomes, ["D", "inv_alpha"], outcomes["value"])
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
-    sizes = colors_of(sorted(runs["D"].unique()), of="size")
+    sizes = shades_of("anneal", sorted(runs["D"].unique()))
     columns = 1 + (len(sizes) + 1) // 2
     figure, grid = panels(columns, 2.5 * columns, 4.6, rows=2)
     figure.add(csv_rows(agreement))
