@@ -78,7 +78,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     handles = [Line2D([], [], color="black", linestyle="--", linewidth=0.7, label="typical")]
     handles += [Line2D([], [], color=color, marker="o", markersize=3, label=f"{x:g}") for x, color in colors.items()]
     if len(first):
-        handles.append(Line2D([], [], **FIRST, color="black", label="first, (d)"))
+        handles.append(Line2D([], [], **FIRST, color="black", label="first"))
     place: dict[str, Any] = {"title_fontsize": 8, "loc": "upper left", "bbox_to_anchor": (-0.1, 1.1)}
     axes[5].add_artist(
         axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=0.7, **place)

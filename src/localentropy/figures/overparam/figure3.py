@@ -30,7 +30,8 @@ def _caption(table: pd.DataFrame) -> str:
         "distances and (b) at small ones. Curves are dashed where the entropy is negative: there are no such solutions "
         f"around typical references. {_monotonic(table)}Black curves are solutions of the same margin as the reference. "
         "The dotted curve has all configurations, α = 0, and rises to ln 2 at d = 0.5. Dots mark where a curve is "
-        "highest: at the typical distance, with the entropy of all solutions."
+        "highest: at the typical distance, with the entropy of all solutions"
+        f"{_of_same_margin(table)}."
     )
 
 
@@ -44,6 +45,12 @@ def _settings(table: pd.DataFrame) -> dict[str, str]:
         "axis of (b)": f"linear up to {LINEAR:g} and logarithmic beyond, on both sides of 0",
         "chosen here": "α_T, 1/α and the margins",
     }
+
+
+def _of_same_margin(table: pd.DataFrame) -> str:
+    """What the dots of the black curves mean, if these were computed."""
+    margins = table.loc[table["curve"] == "same_margin", "margin_ref"].unique()
+    return f" (black: of all of margin {', '.join(f'{margin:.3g}' for margin in margins)})" if len(margins) else ""
 
 
 def _monotonic(table: pd.DataFrame) -> str:
