@@ -51,7 +51,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
     small_rates(errors)
     # The values of the dotted lines stand above the points.
-    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 20.0))
+    errors.set(ylabel="train error, best over the run", ylim=(-1e-4, 40.0))
     errors.legend(loc="upper right")
     fractions.set(xlim=NEAR, ylim=(-0.04, 1.04), xlabel=r"$1/\alpha = N/P$", ylabel="fraction solved")
     look = {"fontsize": 6, "handlelength": 1.0, "columnspacing": 0.8, "title_fontsize": 6}
