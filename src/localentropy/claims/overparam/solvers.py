@@ -170,14 +170,17 @@ def annealing_has_typical_observables(
 
     No point is off by more than three standard errors and the part `LITTLE`. The means over all points are
     `mean_observables_are_typical`, which was split off after the numbers were seen, because the sentence does not ask
-    for a mean within 2 %. The larger the errors, the more easily no point is off, so they are told.
+    for a mean within 2 %. The larger the errors, the more easily no point is off. So the mean must be known to
+    `LITTLE`.
     """
-    observables = _observables(solve_anneal, typical_points, typical_lattice)
-    conditions = [agree(f"{column}/RS − 1", relative, LITTLE)[0] for column, relative in observables.items()]
-    words = (
-        f"{column} at {len(relative)} values of 1/α, errors up to {max(mean.error for mean in relative):.3f}"
-        for column, relative in observables.items()
-    )
+    conditions, words = [], []
+    for column, relative in _observables(solve_anneal, typical_points, typical_lattice).items():
+        points, mean = agree(f"{column}/RS − 1", relative, LITTLE)
+        require(mean.error < LITTLE, f"{column}: the mean is known to {mean.error:.3f} only, {LITTLE} needed")
+        conditions.append(points)
+        words.append(
+            f"{column} at {len(relative)} values of 1/α, errors up to {max(each.error for each in relative):.3f}"
+        )
     return all_of(*conditions, detail=", ".join(words))
 
 
