@@ -373,7 +373,8 @@ def test_students_share_more_than_their_references():
     for alpha, gamma, distance in [(0.4, 1.0, 1e-3), (0.4, 0.5, 5e-3), (0.4, 2.0, 1e-4), (0.6, 1.0, 0.004)]:
         curve = curve_of(alpha, gamma)
         y = curve.point(math.log(distance)).coordinates
-        x = curve.problem(math.log(distance)).pair(variables(y), variables([math.log(distance)]))
+        *coordinates, control = variables([*y, math.log(distance)])
+        x = curve.problem(math.log(distance)).pair(coordinates, [control])
         ref = curve.reference.x
         assert x.chi.value - x.tau.value**2 / (ref.q * ref.v) > 0
 

@@ -17,6 +17,8 @@ from typing import Union
 
 import numpy as np
 
+from localentropy.numerics.compiled import kernel
+
 Array = np.ndarray
 Number = Union["Jet", float]
 
@@ -26,8 +28,7 @@ class Jet:
 
     Attributes:
         value: the number.
-        gradient: its first derivatives, shape (n,).
-        bend: its second derivatives, shape (n, n); None where all of them vanish.
+        derivatives: its gradient, and below it its Hessian, shape (1 + n, n).
 
     Example:
         >>> from localentropy.numerics.jets import variables
@@ -37,24 +38,28 @@ class Jet:
         (12.0, [12.0, 4.0], [[6.0, 4.0], [4.0, 0.0]])
     """
 
-    __slots__ = ("bend", "gradient", "value")
+    __slots__ = ("derivatives", "value")
     # numpy's numbers leave products with jets to the jets.
     __array_ufunc__ = None
 
-    def __init__(self, value: float, gradient: Array, bend: Array | None = None) -> None:
+    def __init__(self, value: float, derivatives: Array) -> None:
         self.value = value
-        self.gradient = gradient
-        self.bend = bend
+        self.derivatives = derivatives
+
+    @property
+    def gradient(self) -> Array:
+        """Its first derivatives, shape (n,)."""
+        return self.derivatives[0]
 
     @property
     def hessian(self) -> Array:
         """Its second derivatives, shape (n, n)."""
-        return np.zeros((len(self.gradient), len(self.gradient))) if self.bend is None else self.bend
+        return self.derivatives[1:]
 
     def __add__(self, other: Number) -> Jet:
         if not isinstance(other, Jet):
-            return Jet(self.value + other, self.gradient, self.bend)
-        return Jet(self.value + other.value, self.gradient + other.gradient, _sum(self.bend, other.bend))
+            return Jet(self.value + other, self.derivatives)
+        return Jet(self.value + other.value, self.derivatives + other.derivatives)
 
     __radd__ = __add__
 
@@ -69,15 +74,9 @@ class Jet:
 
     def __mul__(self, other: Number) -> Jet:
         if not isinstance(other, Jet):
-            return Jet(self.value * other, self.gradient * other, None if self.bend is None else self.bend * other)
+            return Jet(self.value * other, self.derivatives * other)
         a, b = self.value, other.value
-        cross = self.gradient[:, None] * other.gradient
-        hessian = cross + cross.T
-        if other.bend is not None:
-            hessian += a * other.bend
-        if self.bend is not None:
-            hessian += b * self.bend
-        return Jet(a * b, a * other.gradient + b * self.gradient, hessian)
+        return Jet(a * b, _product(a, self.derivatives, b, other.derivatives))
 
     __rmul__ = __mul__
 
@@ -91,10 +90,7 @@ class Jet:
 
     def map(self, value: float, first: float, second: float) -> Jet:
         """f(self), from f and its first two derivatives at this number."""
-        hessian = (second * self.gradient)[:, None] * self.gradient
-        if self.bend is not None:
-            hessian += first * self.bend
-        return Jet(value, first * self.gradient, hessian)
+        return Jet(value, _chain(first, second, self.derivatives))
 
 
 def variables(point: Sequence[float] | Array) -> list[Jet]:
@@ -111,8 +107,10 @@ def variables(point: Sequence[float] | Array) -> list[Jet]:
         >>> [one.gradient.tolist() for one in variables([2.0, 3.0])]
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    unit = np.eye(len(point))
-    return [Jet(float(value), unit[index]) for index, value in enumerate(point)]
+    n = len(point)
+    derivatives = np.zeros((n, 1 + n, n))
+    derivatives[:, 0] = np.eye(n)
+    return [Jet(float(value), derivatives[index]) for index, value in enumerate(point)]
 
 
 def plain(argument: Number) -> float:
@@ -153,15 +151,51 @@ def compose(value: float, gradient: Array, hessian: Array, arguments: Sequence[N
         True
     """
     places = [index for index, argument in enumerate(arguments) if isinstance(argument, Jet)]
-    jets: list[Jet] = [arguments[index] for index in places]  # type: ignore[misc]
-    if len(jets) < len(arguments):
-        gradient, hessian = gradient[places], hessian[np.ix_(places, places)]
-    slopes = np.array([jet.gradient for jet in jets])
-    total = slopes.T @ hessian @ slopes
-    for slope, jet in zip(gradient.tolist(), jets, strict=True):
-        if jet.bend is not None:
-            total += slope * jet.bend
-    return Jet(value, gradient @ slopes, total)
+    inner = np.array([arguments[index].derivatives for index in places])  # type: ignore[union-attr]
+    return Jet(value, _composed(gradient, hessian, np.array(places), inner))
+
+
+@kernel
+def _product(a: float, first: Array, b: float, second: Array):  # type: ignore[no-untyped-def]
+    """Derivatives of a product, from the values and derivatives of the factors."""
+    n = first.shape[1]
+    derivatives = np.empty((1 + n, n))
+    for i in range(n):
+        derivatives[0, i] = a * second[0, i] + b * first[0, i]
+        for j in range(n):
+            cross = first[0, i] * second[0, j] + first[0, j] * second[0, i]
+            derivatives[1 + i, j] = cross + a * second[1 + i, j] + b * first[1 + i, j]
+    return derivatives
+
+
+@kernel
+def _chain(slope: float, bend: float, inner: Array):  # type: ignore[no-untyped-def]
+    """Derivatives of f(x), from the two of f by x, and those of x."""
+    n = inner.shape[1]
+    derivatives = np.empty((1 + n, n))
+    for i in range(n):
+        derivatives[0, i] = slope * inner[0, i]
+        for j in range(n):
+            derivatives[1 + i, j] = bend * inner[0, i] * inner[0, j] + slope * inner[1 + i, j]
+    return derivatives
+
+
+@kernel
+def _composed(gradient: Array, hessian: Array, places: Array, inner: Array):  # type: ignore[no-untyped-def]
+    """Derivatives of f(x_1, ..., x_k), from those of f, shapes (k,) and (k, k), and of its arguments at `places`."""
+    k, _, n = inner.shape
+    derivatives = np.zeros((1 + n, n))
+    for a in range(k):
+        for i in range(1 + n):
+            for j in range(n):
+                derivatives[i, j] += gradient[places[a]] * inner[a, i, j]
+        for i in range(n):
+            slope = 0.0
+            for b in range(k):
+                slope += hessian[places[a], places[b]] * inner[b, 0, i]
+            for j in range(n):
+                derivatives[1 + j, i] += inner[a, 0, j] * slope
+    return derivatives
 
 
 def _function(derivatives: Callable[[float], tuple[float, float, float]]) -> Callable[[Jet], Jet]:
@@ -196,9 +230,3 @@ log = _function(lambda x: (math.log(x), 1.0 / x, -1.0 / x**2))
 sqrt = _function(_sqrt)
 asin = _function(_asin)
 logistic = _function(_logistic)
-
-
-def _sum(first: Array | None, second: Array | None) -> Array | None:
-    if first is None:
-        return second
-    return first if second is None else first + second

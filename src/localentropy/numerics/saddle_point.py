@@ -168,14 +168,13 @@ def solve(
     for _ in range(EVALUATIONS):
         step = np.zeros_like(here)
         step[unknown] = _newton_step(free, unknown, n)
-        of_controls = np.maximum(np.abs(here[n:]), 1e-2)
-        # The free entropy is stationary: an error of the coordinates moves its zero by the square of that error only.
-        needless = 1.0 if vanishing is None else COORDINATES_OF_ZERO / TOLERANCE
-        scales = np.concatenate([needless * problem.scales(here[:n]), of_controls])
-        length = float(np.max(np.abs(step) / np.concatenate([problem.scales(here[:n]), of_controls])))
-        size = float(np.max(np.abs(step) / scales))
-        if not math.isfinite(size):
+        moves = np.abs(step) / np.concatenate([problem.scales(here[:n]), np.maximum(np.abs(here[n:]), 1e-2)])
+        length = size = float(moves.max())
+        if not math.isfinite(length):
             break
+        if vanishing is not None:
+            # The free entropy is stationary: an error of the coordinates moves its zero by that error's square only.
+            size = float(max(moves[:n].max() * (TOLERANCE / COORDINATES_OF_ZERO), moves[n:].max()))
         rounded = size < ROUNDING and size > AT_REST * last and (exact or not problem.refresh())
         if size < tolerance or rounded:
             value = free.value + float(free.gradient @ step)

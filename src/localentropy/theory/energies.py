@@ -24,7 +24,7 @@ from scipy.special import log_ndtr, ndtr
 
 from localentropy.arguments import shown
 from localentropy.errors import DomainError
-from localentropy.numerics.jets import Array, Jet, Number, compose, plain
+from localentropy.numerics.jets import Array, Jet, Number, compose, plain, variables
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, unit_legendre
 from localentropy.quantities import GAMMA, LOG_BETA, TEMPERATURE
 from localentropy.theory.pair_energy import Reference, SoftReference, StepReference
@@ -188,7 +188,7 @@ class Energy(ABC):
         """The term of random weights and its derivatives by C and V."""
         from localentropy.theory.model import Covariances
 
-        common, free = Jet(SMALL * variance, np.array([1.0, 0.0])), Jet(variance, np.array([0.0, 1.0]))
+        common, free = variables([SMALL * variance, variance])
         term = self.term(Covariances(common, free, 0.0), self.control)
         return term.value, term.gradient
 
