@@ -106,6 +106,9 @@ def test_values_that_stand_elsewhere_in_the_file_count_too() -> None:
 def test_sizes_stand_beside_those_of_the_scale_paper() -> None:
     smoke, paper = marked("overparam", "smoke")["mlp"][2], marked("overparam", "paper")["mlp"][2]
     assert re.search(r"\bsamples = \d+ \(\d+\)", smoke) and paper == ""
+    assert "adam_learning_rate = 1.0e-4 [(C) the text has one rate" in marked("overparam")["cnn"][2]  # as at paper
+    # the mark is not that of `distances`, a block that ends above it
+    assert marked("shaping")["tree_local_entropy"][2] == "samples = 10 [default, paper: (T)]"
 
 
 def test_a_run_without_its_figures_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

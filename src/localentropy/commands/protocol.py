@@ -1,4 +1,4 @@
-"""What of an experiment is from the text, what is chosen here, and which sizes are below those of the text.
+"""What of an experiment is from the text, what is chosen here, and which sizes are not those of the scale `paper`.
 
 These are the marks (T) and (C) in the comments of `config/<paper>/physics.yaml` and `sizes.yaml`.
 """
@@ -22,15 +22,15 @@ LONGEST = 8
 
 
 def protocol(paper: str, scale: str) -> Iterator[list[str]]:
-    """The experiments of a paper that have marked values, or sizes that are not those of the scale `paper`.
+    """The experiments of a paper that have marked values or sizes, or sizes that are not those of the scale `paper`.
 
     Args:
         paper: key of the paper.
         scale: smoke, default or paper.
 
     Yields:
-        Name of the experiment; its values that the text states; those chosen here; its sizes, each with that of the
-        scale `paper` behind it if it is another one, and with its mark.
+        Name of the experiment; its values that the text states; those chosen here; its sizes that have a mark or
+        are not those of the scale `paper`, with the latter behind it, and with the remark.
     """
     physics, sizes = (_File(ROOT / "config" / paper / f"{name}.yaml") for name in ("physics", "sizes"))
     for section, node in physics.sections.items():
@@ -45,15 +45,16 @@ def protocol(paper: str, scale: str) -> Iterator[list[str]]:
 
 
 def _sizes(sizes: _File, section: str, scale: str) -> Iterator[str]:
-    """Sizes that differ from those of the scale `paper`."""
+    """Sizes that differ from those of the scale `paper`, and those that have a mark."""
     node = sizes.sections.get(section)
     for key, item in node.value if isinstance(node, yaml.MappingNode) else ():
         value, remark = _plain(item), sizes.remark(key, item)
         if key.value in ExperimentParameters.model_fields or not isinstance(value, dict | list):
             continue
         here, there = (value[at] if isinstance(value, dict) else value[SCALES.index(at)] for at in (scale, "paper"))
-        if here != there:
-            yield f"{key.value} = {_told(here)} ({_told(there)})" + f" [{remark}]" * any(m in remark for m in MARKS)
+        other = f" ({_told(there)})" * (here != there)
+        if other or remark:
+            yield f"{key.value} = {_told(here)}{other}" + f" [{remark}]" * bool(remark)
 
 
 class _File:
@@ -72,7 +73,9 @@ class _File:
     def remark(self, key: yaml.Node, item: yaml.Node) -> str:
         """The comment of a key: beside it, beside the end of its value, or alone in the line above."""
         above = self._lines[key.start_mark.line - 1].strip() if key.start_mark.line else ""
-        lines = [self._lines[key.start_mark.line], self._lines[item.end_mark.line - (not item.end_mark.column)]]
+        end = item.end_mark  # of a block it is where the next key begins
+        behind = bool("".join(self._lines[end.line : end.line + 1])[: end.column].strip())
+        lines = [self._lines[key.start_mark.line], self._lines[end.line - (not behind)]]
         lines += [above] * above.startswith("#")
         found = [match[1] for match in map(COMMENT.search, lines) if match]
         return next((text for text in found if any(mark in text for mark in MARKS)), "")
