@@ -60,7 +60,10 @@ def test_the_perceptron_without_a_negative_margin_is_replica_symmetric():
 
 
 def test_three_units():
-    """Digits of another program. One step is below the replica-symmetric capacity, and above clustering."""
+    """Digits of a second program, which is not in the repository.
+
+    One step is below the replica-symmetric capacity, and above clustering.
+    """
     committee, parity = capacity_one_step(Spherical(units=3)), capacity_one_step(Spherical(units=3, machine="parity"))
     assert committee.alpha == pytest.approx(3.1458, abs=6e-5)
     assert (committee.q_0, committee.w) == pytest.approx((0.640, 21.25), rel=2e-3)
