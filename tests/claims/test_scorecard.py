@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 from html.parser import HTMLParser
@@ -339,6 +340,16 @@ def test_tables_of_two_papers_meet_in_one_claim() -> None:
         ),
     }
     assert assess("O99", entry, tables).conditions[0].value == -0.1
+
+
+def test_the_csv_is_read_as_it_was_written(card: pd.DataFrame) -> None:
+    claims, finding = {"O01": claim(printed="1.63")}, all_of(above("x", 0.00215 - 1e-13, 0.0))
+    for written in (card, rendering.table(claims, {"O01": finding}, "smoke", "paper")):
+        text = written.to_csv(index=False, float_format="%.10g")
+        read = rendering.read_table(io.StringIO(text))
+        pd.testing.assert_frame_equal(read, written, rtol=1e-9)
+        assert read.to_csv(index=False, float_format="%.10g") == text
+    assert read["value"].tolist() == [0.00215]
 
 
 def test_html_is_well_formed_and_shows_texts_as_they_are(card: pd.DataFrame) -> None:

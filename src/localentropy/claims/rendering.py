@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pandas as pd
 
@@ -104,6 +106,13 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
         for condition in findings[key].worst_first
     ]
     return pd.DataFrame(rows)
+
+
+def read_table(file: Path | TextIO) -> pd.DataFrame:
+    """The columns of `table` from the CSV of a scorecard. Numbers may be missing, words may be empty."""
+    numbers = ("value", "error", "lower", "upper")
+    kinds: Any = defaultdict(lambda: "str", dict.fromkeys(numbers, "float64"))
+    return pd.read_csv(file, keep_default_na=False, na_values=dict.fromkeys(numbers, ""), dtype=kinds)
 
 
 def counts(card: pd.DataFrame) -> str:

@@ -160,16 +160,13 @@ def _drawn(configuration: Configuration) -> Iterator[Exhibit]:
 
 def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
     """The papers that have claims, and their scorecards."""
-    import pandas as pd
-
     for paper in tested_papers(run or resolve()):
         file = GALLERY / paper / "scorecard.csv"
         if run:
             job = ScorecardJob.from_configuration(run, paper)
             job.require_whole()
             file = job.stem.with_suffix(".csv")
-        card = pd.read_csv(file, keep_default_na=False, na_values={"value": "", "error": "", "lower": "", "upper": ""})
-        yield paper, card
+        yield paper, rendering.read_table(file)
 
 
 def _front(

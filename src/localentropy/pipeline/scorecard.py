@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -81,9 +82,10 @@ class ScorecardJob(OutputJob):
 
         claims = {key: Claim.model_validate(claim) for key, claim in self.claims.items()}
         findings = {key: assess(key, claim, tables) for key, claim in claims.items()}
-        card = rendering.table(claims, findings, self.scale, self.text)
+        written = rendering.table(claims, findings, self.scale, self.text).to_csv(index=False, float_format="%.10g")
+        card = rendering.read_table(io.StringIO(written))  # every page shows the digits of the CSV
         contents = {
-            ".csv": card.to_csv(index=False, float_format="%.10g").encode(),
+            ".csv": written.encode(),
             ".md": rendering.markdown(card, self.paper, self.scale).encode(),
             ".html": rendering.html(card, self.paper, self.scale, closure.code_hash(*self.modules)).encode(),
         }
