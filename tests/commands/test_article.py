@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from localentropy.claims.conditions import Verdict
 from localentropy.commands.article import AGAINST, write
+from localentropy.commands.behind import figures_of
 from localentropy.commands.document import SANS, SERIF, Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
 from localentropy.commands.gallery import described
 from localentropy.commands.protocol import protocol
@@ -35,7 +37,7 @@ def test_the_report_has_every_figure_claim_and_condition(report: tuple[str, byte
     for target in read_figures():
         caption, settings = described(*split_target(target))
         assert f'<figure id="{target}">' in page and caption in text
-        assert all(value in text for value in settings.values()) and "chosen here" in settings
+        assert all(value.rstrip(".") in text for value in settings.values()) and "chosen here" in settings
     for paper in find_papers():
         card = pd.read_csv(GALLERY / paper / "scorecard.csv", keep_default_na=False)
         conditions = card["condition" if "condition" in card else "quantity"]
@@ -46,6 +48,40 @@ def test_the_report_has_every_figure_claim_and_condition(report: tuple[str, byte
         assert all(re.search(rf"These claims are newer.*\b{key}\b", text) for key in waiting)
         against = set(card.loc[card["verdict"].isin(AGAINST), "id"])
         assert {key for key in card["id"] if f'id="against-{key}"' in page} == against
+
+
+def test_every_claim_has_its_place_among_what_was_replicated_and_its_evidence(report: tuple[str, bytes]) -> None:
+    text, configuration = words(report[0]), resolve("default")
+    undrawn = re.findall(r"no figure sentences that are tested on tables alone.*", report_rows(report[0]))
+    for key, claim in read_claims().items():
+        judged = key in set(pd.read_csv(GALLERY / claim.paper / "scorecard.csv")["id"])
+        if judged and not figures_of(claim, configuration):
+            assert any(re.search(rf"\b{key}\b", row) for row in undrawn)
+        assert not judged or (claim.evidence or "") in text
+
+
+def test_the_conditions_that_decide_a_failure_are_below_it(report: tuple[str, bytes]) -> None:
+    for paper in find_papers():
+        card = pd.read_csv(GALLERY / paper / "scorecard.csv", keep_default_na=False)
+        for key in set(card.loc[card["verdict"].isin(AGAINST), "id"]):
+            below = words(re.split("<h[234]", report[0].partition(f'id="against-{key}"')[2])[0])
+            own = card[card["id"] == key]
+            assert all(one in below for one in own.loc[own["judged"] != Verdict.REPRODUCED, "condition"])
+    assert "fails" in report[0].partition('id="against-O71"')[2][:20]
+
+
+def test_it_says_how_to_repeat_it_from_what_is_on_record(report: tuple[str, bytes]) -> None:
+    page, text = report[0], words(report[0])
+    assert "Measured at the scale default on " in text and "cifar10 none stated; cite the report" in text
+    assert re.search(r"These took \d+ min of CPU \(overparam/mlp\) and \d+ min of CPU \(overparam/cnn\)", text)
+    links = ", ".join(f'<a href="#figure{number}">figure{number}</a>' for number in (6, 7))
+    assert f'Of these {links} and <a href="#figure14">figure14</a> use tables that come with the code' in page
+    assert "SBPI a stochastic rule" in text and "ceSGD stochastic gradient descent" in text
+
+
+def report_rows(page: str) -> str:
+    """Rows of tables as lines of text."""
+    return words(page.replace("</td>", " ").replace("</tr>", "\n"))
 
 
 def test_a_link_leads_to_a_place_of_the_page(report: tuple[str, bytes]) -> None:
@@ -60,8 +96,8 @@ def test_the_fonts_of_the_pdf_have_every_letter(report: tuple[str, bytes]) -> No
 
     assert report[1].startswith(b"%PDF")
     sans, serif = (set(pdfmetrics.getFont(name).face.charToGlyph) for name in (SANS, SERIF))
-    prose = words("".join(re.findall(r"<(?:p|h\d)\b.*?</(?:p|h\d)>", report[0])))
-    assert {letter for letter in prose if ord(letter) not in serif} == set()
+    prose = words("".join(re.findall(r"<(?:p|h\d)\b.*?</(?:p|h\d)>", report[0], re.DOTALL)))
+    assert {letter for letter in prose if ord(letter) not in serif and letter > " "} == set()
     assert {letter for letter in words(report[0]) if ord(letter) not in sans and letter > " "} == set()
 
 
@@ -71,10 +107,13 @@ def test_the_same_blocks_give_the_same_bytes() -> None:
         Paragraph("Before the contents."),
         Heading("A section", 1, "a"),
         Table(["x", "y"], [["1", "2"], ["<b>over both</b>"]], [1, 2]),
-        Picture(picture, "A picture.", "p"),
+        Picture(picture, "A picture.", "p", 'A "picture"'),
     ]
-    assert to_pdf("t", "a", blocks) == to_pdf("t", "a", blocks)
+    day = datetime(2026, 11, 25, tzinfo=UTC)
+    pdf = to_pdf("t", "a", day, blocks)
+    assert to_pdf("t", "a", day, blocks) == pdf and b"/CreationDate (D:20261125000000" in pdf
     page = to_html("t", blocks).decode()
+    assert 'alt="A &quot;picture&quot;"' in page
     assert '<td colspan="2"><b>over both</b></td>' in page and page.index("Before") < page.index("<nav>")
 
 

@@ -26,6 +26,7 @@ def archived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
         write_toys(checkout.folder)
         for name in ("CITATION.cff", "LICENSE"):
             shutil.copy(ROOT / name, checkout.folder / name)
+        shutil.copytree(ROOT / "docs", checkout.folder / "docs", dirs_exist_ok=True)  # times, names
         return checkout.snakemake("archive", "--config", "scale=smoke", "toy_a.offset=1.5")
 
     return make_once(tmp_path_factory, "archived", make)

@@ -37,8 +37,8 @@ class Claim(BaseModel):
 
     evidence: str | None = Field(
         default=None,
-        description="what is independent of the test and speaks for its verdict, in words, without numbers of our tables; "
-        "claims whose numbers do so are named in brackets, such as (S02)",
+        description="what is independent of the test and speaks for its verdict, in words, without numbers of our "
+        "tables; claims whose numbers do so are named in brackets, such as (S02)",
     )
 
     @property

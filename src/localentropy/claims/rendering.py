@@ -156,9 +156,14 @@ def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
     return "\n".join([*lines, "", _symbols(), "", *columns]) + "\n"
 
 
+def meanings() -> dict[Verdict, str]:
+    """What the symbols of the verdicts mean."""
+    return {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: off_by("the part that is given")}
+
+
 def _symbols() -> str:
-    """What the symbols of the verdicts mean, as one line."""
-    words = {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: off_by("the part that is given")}
+    """The symbols of the verdicts and what they mean, as one line."""
+    words = meanings()
     return "; ".join(f"{symbol} {words[verdict]}" for verdict, symbol in SYMBOLS.items()) + "."
 
 

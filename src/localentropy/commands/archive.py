@@ -93,7 +93,7 @@ def pack(folder: Path, configuration: Configuration) -> Path:
 
 def codemeta(project: Mapping[str, Any], citation: Mapping[str, Any]) -> dict[str, Any]:
     """The description of the software in the terms of CodeMeta, from pyproject.toml and CITATION.cff."""
-    sources = [reference for reference in citation["references"] if reference["type"] == "article"]
+    papers = [reference for reference in article.sources(citation) if reference["type"] == "article"]
     return {
         "@context": "https://w3id.org/codemeta/3.0",
         "@type": "SoftwareSourceCode",
@@ -116,7 +116,7 @@ def codemeta(project: Mapping[str, Any], citation: Mapping[str, Any]) -> dict[st
                     for one in source["authors"]
                 ],
             }
-            for source in sources
+            for source in papers
         ],
     }
 

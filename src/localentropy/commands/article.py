@@ -9,6 +9,7 @@ import platform
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,16 @@ from localentropy import __version__
 from localentropy.atomic import file_hash
 from localentropy.claims import rendering
 from localentropy.claims.claim import Kind
-from localentropy.claims.conditions import Verdict
-from localentropy.commands.behind import claims_of, theory_of
+from localentropy.claims.conditions import FARTHEST, Verdict
+from localentropy.commands import times
+from localentropy.commands.behind import claims_of, figures_of, theory_of
 from localentropy.commands.document import Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
 from localentropy.commands.gallery import described
 from localentropy.commands.protocol import protocol
+from localentropy.data.registry import DATA_DIR, read_registry
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.config import ROOT, Configuration, find_papers, load_program, resolve, split_target
+from localentropy.pipeline.jobs import with_sources
 from localentropy.pipeline.outputs import GALLERY, FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob, tested_papers
 
@@ -41,10 +45,11 @@ AGAINST = (Verdict.NOT_REPRODUCED, Verdict.OFF)
 
 METHOD = {
     "What is replicated": """\
-A source is a paper, or a paper and a talk. Its figures are computed anew by the code of this repository, from the text
-of the source and from nothing else. Not all parameters of the figures are known to us. So a figure is not laid over the
-printed one. Instead, what the text says about it was written down as sentences, in our own words and with the place in
-the text. Each sentence is tested on the tables of numbers from which the figures are drawn.""",
+A source is a paper, a talk, or both. Its figures are computed by the code of this repository, from the text of the
+source, from real images, and where the text refers to them from other works (Geiger et al., 2020, for figure 6). Not
+all parameters of the figures are known to us. So a figure is not laid over the printed one. Instead, what the text says
+was written down as sentences, in our own words and with the place in the text. Each sentence is tested on tables of
+numbers. Most of them are also drawn in figures.""",
     "Verdicts": """\
 A test is a list of conditions. A condition is a number with its standard error, if it has one, and what is asked of the
 number. A sentence has the verdict of its worst condition. It is <i>reproduced</i> if all conditions hold. It is
@@ -55,18 +60,36 @@ nothing stricter. What we add has entries of its own, which are marked “ours�
 is to be written before its number is seen. Rules that were chosen or changed after their number was seen are named in
 the docstrings of the claims. Some of them open or pass a test that failed before, such as S09b, S13, S23 and S28.""",
     "Protocol": """\
-Each experiment has a section of the configuration. There a value is marked (T) if the text states it, and (C) if it is
-chosen here because the text does not state it. Sizes are chosen for three scales. The scale <i>paper</i> has the sizes
-of the text where it states them. The tables <i>Deviations of protocol</i> list every marked value, and every size that
-is not that of the scale <i>paper</i>. All values can be changed on the command line.""",
+Each experiment has a section of the configuration. There a value is marked (T) if our copy of the text states it, and
+(C) if it is chosen here. Our copies of the papers lack most numbers that stand in formulas. So a value (C) may be
+printed in the paper, and may differ from it. Sizes are chosen for three scales. The scale <i>paper</i> has the sizes of
+the text where it states them. The tables <i>Deviations of protocol</i> list every marked value, and every size that is
+not that of the scale <i>paper</i>. All values can be changed on the command line.""",
     "Limits": """\
 A verdict holds for the sizes and for the values (C) of this report. Where a sentence is about large sizes or about many
 training runs, the sizes here may hide what it says. The settings of each figure name the samples behind its error
 bars.""",
 }
+OURS = {Verdict.REPRODUCED: "holds", Verdict.NOT_REPRODUCED: "fails"}
+"""Verdicts on checks of our own that have another word."""
+SIGNS = {
+    "SE": "standard error",
+    "> 2, open above −2": "above 2 it holds, between −2 and 2 it is open, below it fails",
+    "95 % inside ±0.01": "it holds if the whole interval of 95 % is inside, and is open if only a part is, even where "
+    "the number itself meets the limit",
+    "normal score": "a difference over its standard error, turned into the normal number of the same probability, "
+    "because few samples say less",
+}
+"""Words of the tables of verdicts, and what they mean."""
+REPEAT = """\
+The code needs Linux, Python 3.11 to 3.13, and a clone of the repository. <i>make figure3</i> makes a figure, <i>make
+all scorecard</i> everything, and <i>make article</i> this report. {measured}{committed} The code has the {licence}
+licence. The images have their own: {images} (data/README.md)."""
+COMMITTED = """\
+ These took {times}. To compute them, too, add SET='data.committed=false data.source=download'."""
 INDEPENDENT = """\
 These sentences or checks of our own fail, or a number that is printed beside a sentence differs from ours. For each we
-give the conditions that are against it, and what speaks for the verdict without being part of the same computation."""
+give the conditions that do not hold, and what speaks for the verdict without being part of the same computation."""
 
 EARLIER = """\
  A figure or scorecard that was committed before a value changed is still of the earlier value. Its own settings, below
@@ -110,7 +133,8 @@ def write(folder: Path, configuration: Configuration | None) -> list[Path]:
     title = f"Replication report: {subject[0].lower()}{subject[1:]}"
     blocks = list(_blocks(configuration, citation))
     authors = ", ".join(map(_name, citation["authors"]))
-    contents = {".html": to_html(title, blocks), ".pdf": to_pdf(title, authors, blocks)}
+    date = datetime.fromisoformat(provenance.git_date() or str(citation["date-released"])).replace(tzinfo=UTC)
+    contents = {".html": to_html(title, blocks), ".pdf": to_pdf(title, authors, date, blocks)}
     files = []
     for suffix, content in contents.items():
         with artifacts.atomic(folder / f"{NAME}{suffix}") as temporary:
@@ -123,12 +147,15 @@ def _blocks(run: Configuration | None, citation: Mapping[str, Any]) -> Iterator[
     configuration = run or resolve("default")
     exhibits = list(_drawn(run) if run else _committed(configuration))
     cards = dict(_cards(run))
-    yield from _front(run, configuration, exhibits, citation)
-    yield from _summary(cards)
+    committed = times.of_committed(configuration)
+    yield from _front(run, configuration, exhibits, cards, citation, committed)
+    yield from _summary(cards, citation)
     yield Heading("Method", 1, "method")
-    for name, text in METHOD.items():
+    for name, text in (METHOD | {"How to repeat it": _repeat(citation, committed)}).items():
         yield Heading(name, 2, f"method-{name.split()[0].lower()}")
         yield Paragraph(text)
+    yield Heading("Signs and short names", 2, "signs")
+    yield Table(["sign, word", "what it means"], [[*map(escape, row)] for row in _signs()], [1.5, 4])
     yield Heading("Programs", 2, "programs")
     yield Paragraph("Experiments are sections of the configuration. Each is computed by one of these programs.")
     yield Table(["program", "what it computes"], list(_programs(configuration)), [1.5, 4])
@@ -136,7 +163,7 @@ def _blocks(run: Configuration | None, citation: Mapping[str, Any]) -> Iterator[
         yield from _source(
             paper, configuration, [one for one in exhibits if split_target(one.target)[0] == paper], cards
         )
-    yield from _provenance(run, exhibits)
+    yield from _provenance(run, configuration, exhibits, committed)
     yield Heading("References", 1, "references")
     yield Table(["source", "reference"], list(_references(citation)), [1, 6])
 
@@ -170,21 +197,32 @@ def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _front(
-    run: Configuration | None, configuration: Configuration, exhibits: list[Exhibit], citation: Mapping[str, Any]
+    run: Configuration | None,
+    configuration: Configuration,
+    exhibits: list[Exhibit],
+    cards: Mapping[str, pd.DataFrame],
+    citation: Mapping[str, Any],
+    committed: Mapping[str, str],
 ) -> Iterator[Block]:
     """Authors, abstract, and of what this is the report."""
+    import pandas as pd
+
     of = f"the run <i>{escape(run.folder)}</i>" if run else "the figures and scorecards that come with the code"
-    kinds = [reference["type"] for reference in citation["references"]]
+    kinds = [reference["type"] for reference in sources(citation)]
     number = f"{kinds.count('article')} papers and {kinds.count('slides')} talks"
+    day = provenance.git_date()
     yield Paragraph(
         f"<b>{escape(', '.join(map(_name, citation['authors'])))}.</b> localentropy {__version__}, code of "
-        f"{provenance.git_describe() or 'an unknown commit'}, licence {citation['license']}."
+        f"{provenance.git_describe() or 'an unknown commit'}{f' ({day})' * bool(day)}, licence {citation['license']}."
     )
+    taken = _taken(configuration, exhibits, committed)
+    computed = f"Of these {taken} use tables that come with the code; all others" if taken else "All"
+    counts = f" {escape(rendering.counts(pd.concat(cards.values())))}." if cards else ""
     yield Paragraph(
-        f"<b>Abstract.</b> {len(exhibits)} figures of {number} on learning in neural networks are computed anew, from "
-        "the texts alone and by one command each. What the texts say about the figures is tested on the numbers behind "
-        "them, condition by condition. This report has for each source what was replicated and how, each choice that "
-        "the text left open, all figures, every verdict with its conditions, and what contradicts the source."
+        f"<b>Abstract.</b> {len(exhibits)} figures of {number} on learning in neural networks are made by one command "
+        f"each. {computed} are computed from nothing. What the texts say is tested on tables of numbers, condition by "
+        f"condition.{counts} For each source this report has what was replicated and how, each choice that the text "
+        "left open, all figures, every verdict with its conditions, and what contradicts the source."
     )
     yield Paragraph(f"<b>Scope.</b> This is the report of {of}, at the scale <i>{configuration.scale}</i>.")
     if run and run.changes:
@@ -192,7 +230,47 @@ def _front(
         yield Paragraph(f"<b>Values of this run that are not the shipped ones.</b> {escape(changed)}.")
 
 
-def _summary(cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
+def _taken(configuration: Configuration, exhibits: list[Exhibit], committed: Mapping[str, str]) -> str:
+    """The figures that are drawn from tables that come with the code, with links."""
+    needed = {
+        one.target: with_sources(configuration, configuration.figures[one.target].experiments) for one in exhibits
+    }
+    return _and([f'<a href="#{target}">{target}</a>' for target in needed if {*committed} & {*needed[target]}])
+
+
+def _and(words: list[str]) -> str:
+    """A list in a sentence."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _repeat(citation: Mapping[str, Any], committed: Mapping[str, str]) -> str:
+    """How everything is made again, what it takes, and the licences."""
+    took = _and([f"{cpu} of CPU ({name})" for name, cpu in committed.items()])
+    licences = {raw.dataset: raw.licence for raw in read_registry(DATA_DIR / "datasets.csv")}
+    return REPEAT.format(
+        measured=re.sub("`(.*?)`", r"<i>\1</i>", times.measured()),
+        committed=COMMITTED.format(times=took) * bool(took),
+        licence=citation["license"],
+        images="; ".join(f"<i>{dataset}</i> {escape(licence)}" for dataset, licence in licences.items()),
+    )
+
+
+def _signs() -> Iterator[list[str]]:
+    """Signs and short names of the tables and figures, and what they mean."""
+    for verdict, meaning in rendering.meanings().items():
+        ours = f"; of our own checks: {OURS[verdict]}" if verdict in OURS else ""
+        most = f", which is {100 * FARTHEST:.0f} % at most; a number that is further off is not reproduced"
+        yield [rendering.SYMBOLS[verdict], f"{meaning}{ours}{most * (verdict is Verdict.OFF)}"]
+    for column in ("condition", "ours", "held"):
+        yield [rendering.SHOWN[column], rendering.LEGEND[column]]
+    yield from map(list, SIGNS.items())
+    for paper in find_papers():  # the algorithms, from the page of the figures
+        page = (ROOT / "docs" / paper / "gallery.md").read_text(encoding="utf-8")
+        if found := re.search(r"^Short names of algorithms: (.+?)\.\n\n", page, re.MULTILINE | re.DOTALL):
+            yield [f"algorithms of {paper}", " ".join(found[1].split())]
+
+
+def _summary(cards: Mapping[str, pd.DataFrame], citation: Mapping[str, Any]) -> Iterator[Block]:
     """The counts, and the list of what is contradicted."""
     import pandas as pd
 
@@ -202,6 +280,13 @@ def _summary(cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
     yield Paragraph(f"{escape(rendering.counts(pd.concat(cards.values())))}.")
     rows = [[f'<a href="#{paper}">{paper}</a>', *map(str, rendering.summed(card))] for paper, card in cards.items()]
     yield Table(rendering.SUMMARY, rows, [max(8, *map(len, name.split())) for name in rendering.SUMMARY])
+    papers = {_key(one) for one in sources(citation) if one["type"] == "article"}
+    for talk in sources(citation):
+        if talk["type"] == "slides" and _key(talk) in papers:
+            yield Paragraph(
+                f"The sentences of the talk <i>{escape(talk['title'])}</i> are counted with those of its paper, "
+                f"<i>{_key(talk)}</i>."
+            )
     found = [row for card in cards.values() for row in _claims(card) if Verdict(row["verdict"]) in AGAINST]
     yield Paragraph(
         "These sentences are contradicted, or a number that is printed beside them. Checks of our own that fail follow."
@@ -236,6 +321,11 @@ def _source(
         )
         theory = "; ".join(f"{of} {', '.join(numbers)}" for of, numbers in places.items())
         rows.append([link, *map(escape, (*words, theory))])
+    if undrawn := [key for key, one in at.claims.items() if one.paper == paper and not figures_of(one, at)]:
+        tables = (name for key in undrawn for name in at.claims[key].arguments.values())
+        programs = dict.fromkeys(at.experiments[name].program for name in tables)
+        told = (", ".join(programs), ", ".join(key for key in undrawn if key in judged))
+        rows.append(["no figure", "sentences that are tested on tables alone", *map(escape, told), ""])
     yield Table(["figure", "shows", "programs", "claims", "theory"], rows, [1.9, 4, 3, 2.4, 2])
     yield Heading("Deviations of protocol", 2, f"{paper}-protocol")
     yield Paragraph(
@@ -246,8 +336,11 @@ def _source(
     yield Table(head, [[*map(escape, row)] for row in protocol(paper, at.scale)], [2, 3, 4, 3])
     yield Heading("Figures", 2, f"{paper}-figures")
     for one in exhibits:
-        settings = "; ".join(f"<i>{escape(name)}</i>: {escape(value)}" for name, value in one.settings.items())
-        yield Picture(one.picture, f"{escape(one.caption)} {settings}{'.' * bool(settings)}", one.target)
+        settings = "; ".join(
+            f"<i>{escape(name)}</i>: {escape(value.rstrip('.'))}" for name, value in one.settings.items()
+        )
+        caption = f"<b>{paper}.</b> {escape(one.caption)} {settings}{'.' * bool(settings)}"
+        yield Picture(one.picture, caption, one.target, f"{paper}: {first_sentence(one.caption)}")
     if (card := cards.get(paper)) is None:
         return
     yield Heading("Verdicts", 2, f"{paper}-verdicts")
@@ -257,12 +350,15 @@ def _source(
     if waiting := [key for key, claim in at.claims.items() if claim.paper == paper and key not in judged]:
         yield Paragraph(f"These claims are newer than the scorecard, and are not judged in it: {', '.join(waiting)}.")
     yield _conditions(card, list(_claims(card)))
-    yield Heading("What is contradicted", 2, f"{paper}-contradicted")
     against = [row for row in _claims(card) if Verdict(row["verdict"]) in AGAINST]
+    others = {key: claim.evidence for key, claim in at.claims.items() if claim.paper == paper and claim.evidence}
+    for key in [key for key in others if key in judged and key not in {row["id"] for row in against}]:
+        yield Paragraph(f"<b>Beside the conditions of {key}.</b> {escape(str(others[key]))}")
+    yield Heading("What is contradicted, and what of our own fails", 2, f"{paper}-contradicted")
     yield Paragraph(INDEPENDENT if against else "Nothing.")
     for row in against:
         yield Heading(f"{row['id']}, {_verdict(row)}", 3, f"against-{row['id']}")
-        yield _conditions(card[card["judged"].isin(AGAINST)], [row])
+        yield _conditions(card[card["judged"] != Verdict.REPRODUCED], [row])
         yield from _evidence(row["id"], at, cards)
 
 
@@ -272,7 +368,10 @@ def _claims(card: pd.DataFrame) -> Iterator[dict[str, str]]:
 
 
 def _verdict(row: Mapping[str, str]) -> str:
-    return rendering.off_by(row["off"]) if row["off"] else row["verdict"]
+    """The verdict on a claim; checks of our own hold or fail."""
+    verdict = Verdict(row["verdict"])
+    words = OURS if row["kind"] == Kind.OURS else {}
+    return rendering.off_by(row["off"]) if row["off"] else words.get(verdict, verdict)
 
 
 def _conditions(card: pd.DataFrame, claims: list[dict[str, str]]) -> Table:
@@ -296,8 +395,9 @@ def _evidence(key: str, at: Configuration, cards: Mapping[str, pd.DataFrame]) ->
     text = at.claims[key].evidence if key in at.claims else None
     yield Paragraph(f"<b>Independent evidence.</b> {escape(text or 'None is on record.')}")
     for named in re.findall(r"\(([A-Z]\d+[a-z]?)\)", text or ""):
-        card = cards[at.claims[named].paper]
-        yield _conditions(card, [row for row in _claims(card) if row["id"] == named])
+        card = cards.get(at.claims[named].paper) if named in at.claims else None
+        if card is not None and named in set(card["id"]):
+            yield _conditions(card, [row for row in _claims(card) if row["id"] == named])
 
 
 def _programs(configuration: Configuration) -> Iterator[list[str]]:
@@ -309,13 +409,18 @@ def _programs(configuration: Configuration) -> Iterator[list[str]]:
         yield [program, escape(re.sub(rf" \((?:{'|'.join(find_papers())})\b[^()]*\)", "", sentence))]
 
 
-def _provenance(run: Configuration | None, exhibits: list[Exhibit]) -> Iterator[Block]:
+def _provenance(
+    run: Configuration | None, configuration: Configuration, exhibits: list[Exhibit], committed: Mapping[str, str]
+) -> Iterator[Block]:
     """Files, code, machines."""
     yield Heading("Provenance", 1, "provenance")
     if not run:
+        taken = _taken(configuration, exhibits, committed)
         yield Paragraph(
-            "The committed figures have no record of the machine that made them. The command makes them again. The "
-            "numbers are the same if the SHA-256 is. The packages are those of requirements.lock."
+            "The committed figures have no record of the machine that made them. The command makes them again"
+            + f", {taken} from tables that come with the code" * bool(taken)
+            + ". If the SHA-256 is another one, compare the numbers: different processors round differently "
+            "(<i>localentropy diff</i>). The packages are those of requirements.lock."
         )
     head = ["figure", "command", "SHA-256 of its numbers (CSV)", "of the picture", "code"]
     rows = []
@@ -345,11 +450,39 @@ def _source_of(picture: Path) -> str:
         return str(image.info["Source"]).rpartition(" ")[2]
 
 
+def sources(citation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The references of a citation that are papers and talks whose figures are made; others are only cited."""
+    return [reference for reference in citation["references"] if _key(reference)]
+
+
+def _key(reference: Mapping[str, Any]) -> str:
+    """The key of the source that a reference is; empty of others."""
+    return str(reference.get("notes", "")).partition(", key ")[2].strip("`")
+
+
 def _references(citation: Mapping[str, Any]) -> Iterator[list[str]]:
-    for reference in citation["references"]:
-        notes, _, key = reference["notes"].partition(", key ")
-        authors = ", ".join(map(_name, reference["authors"]))
-        yield [key.strip("`"), escape(f"{authors}: {reference['title']}. {notes}.")]
+    for one in citation["references"]:
+        authors = ", ".join(map(_name, one["authors"]))
+        pages = "–".join(str(one[name]) for name in ("start", "end") if name in one)
+        within = one.get("journal") or one.get("collection-title") or one.get("institution", {}).get("name", "")
+        place = ", ".join(filter(None, (f"{within} {one.get('volume', '')}".strip(), pages)))
+        dated = " ".join(filter(None, (place, f"({one['year']})" if "year" in one else "")))
+        notes = str(one.get("notes", "")).partition(", key ")[0]
+        yield [
+            _key(one) or "cited",
+            escape(". ".join(filter(None, (f"{authors}: {one['title']}", dated, notes))) + "."),
+        ]
+
+
+def first_sentence(caption: str) -> str:
+    """The name of a figure and the first sentence of its caption.
+
+    Example:
+        >>> first_sentence("Figure s1. (a) An error of 0.5 is chance. (b) Another one.")
+        'Figure s1. (a) An error of 0.5 is chance.'
+    """
+    found = re.match(r"(Figure [^.]*\. )?.*?\.(?=\s|$)", caption)
+    return found[0] if found else caption
 
 
 def _name(person: Mapping[str, str]) -> str:

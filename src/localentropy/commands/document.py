@@ -10,6 +10,7 @@ import base64
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture (PNG) with its caption, and where others lead to it."""
+    """A picture (PNG).
+
+    Attributes:
+        file: the PNG.
+        caption: what stands below it.
+        anchor: by which others lead to it.
+        told: what is said of it to those who do not see it, without marks.
+    """
 
     file: Path
     caption: str
     anchor: str
+    told: str
 
 
 Block = Heading | Paragraph | Table | Picture
@@ -98,9 +107,9 @@ def _html(block: Block) -> str:
             return f'<h{level + 1} id="{anchor}">{text}</h{level + 1}>'
         case Paragraph(text):
             return f"<p>{text}</p>"
-        case Picture(file, caption, anchor):
+        case Picture(file, caption, anchor, told):
             data = base64.b64encode(file.read_bytes()).decode()
-            image = f'<img alt="" src="data:image/png;base64,{data}">'
+            image = f'<img alt="{escape(told)}" src="data:image/png;base64,{data}">'
             return f'<figure id="{anchor}">{image}<figcaption>{caption}</figcaption></figure>'
         case Table(head, rows, widths):
             columns = "".join(f'<col style="width:{100 * part / sum(widths):.1f}%">' for part in widths)
@@ -110,9 +119,10 @@ def _html(block: Block) -> str:
             return f"<table>{columns}<tr>{heads}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-def to_pdf(title: str, author: str, blocks: Sequence[Block]) -> bytes:
-    """The pages, with contents, page numbers and bookmarks. Equal blocks give equal bytes."""
+def to_pdf(title: str, author: str, date: datetime, blocks: Sequence[Block]) -> bytes:
+    """The pages, with contents, page numbers and bookmarks. Equal blocks of an equal date give equal bytes."""
     from reportlab import rl_config
+    from reportlab.pdfgen.canvas import Canvas
     from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
     from reportlab.platypus import Paragraph as Text
     from reportlab.platypus.tableofcontents import TableOfContents
@@ -130,6 +140,14 @@ def to_pdf(title: str, author: str, blocks: Sequence[Block]) -> bytes:
                 self.canv.addOutlineEntry(flowable.getPlainText(), heading.anchor, heading.level - 1, heading.level > 1)
                 self.notify("TOCEntry", (heading.level - 1, heading.text, self.page, heading.anchor))
 
+    class Dated(Canvas):  # type: ignore[misc]
+        """A document of the date. By itself it is of the year 2000, so that equal documents have equal bytes."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            stamp = self._doc._timeStamp
+            stamp.t, stamp.lt, stamp.YMDhms = date.timestamp(), date.timetuple(), date.timetuple()[:6]
+
     def number(canvas: Any, pages: Any) -> None:
         canvas.setFont(SERIF, 8)
         canvas.drawCentredString(PAGE[0] / 2, MARGIN / 2, str(pages.page))
@@ -144,7 +162,7 @@ def to_pdf(title: str, author: str, blocks: Sequence[Block]) -> bytes:
         if isinstance(block, Heading) and contents not in story:
             story += [Text("<b>Contents</b>", styles["text"]), contents]
         story += _flowables(block, styles, frame._width)
-    pages.multiBuild(story)
+    pages.multiBuild(story, canvasmaker=Dated)
     return stream.getvalue()
 
 
@@ -188,7 +206,7 @@ def _styles() -> dict[str, Any]:
 def _flowables(block: Block, styles: dict[str, Any], width: float) -> Iterator[Any]:
     """What a block is on pages."""
     from reportlab.lib.colors import HexColor
-    from reportlab.platypus import CondPageBreak, Image, KeepTogether, Spacer
+    from reportlab.platypus import CondPageBreak, Image, Spacer
     from reportlab.platypus import Paragraph as Text
     from reportlab.platypus import Table as Grid
 
@@ -200,11 +218,13 @@ def _flowables(block: Block, styles: dict[str, Any], width: float) -> Iterator[A
             yield flowable
         case Paragraph(text):
             yield Text(text, styles["text"])
-        case Picture(file, caption, anchor):
+        case Picture(file, caption, anchor, _):
             image = Image(file)
             shrink = min(INCH / DOTS, width / image.drawWidth, 0.45 * PAGE[1] / image.drawHeight)
             image.drawWidth, image.drawHeight = shrink * image.drawWidth, shrink * image.drawHeight
-            yield KeepTogether([image, Text(f'<a name="{anchor}"/>{caption}', styles["caption"])])
+            image.keepWithNext = 1  # and so has a heading before it
+            yield image
+            yield Text(f'<a name="{anchor}"/>{caption}', styles["caption"])
         case Table(head, rows, widths):
             cells = [[Text(f"<b>{cell}</b>", styles["cell"]) for cell in head]]
             spans = [("SPAN", (0, at), (-1, at)) for at, row in enumerate(rows, 1) if len(row) == 1]

@@ -56,6 +56,24 @@ def write(scale: str) -> list[Path]:
     return list(pages)
 
 
+def measured() -> str:
+    """What stands in docs/figures.md on the machine, the days and the whole CPU time.
+
+    Raises:
+        ArtifactError: nothing stands there.
+    """
+    block = FIGURES.read_text(encoding="utf-8").partition(f"<!-- {MARK} -->")[2].strip()
+    if not block:
+        raise ArtifactError(f"{FIGURES}: no times; run `python -m localentropy times`")
+    return block.partition("\n\n")[0]
+
+
+def of_committed(configuration: Configuration) -> dict[str, str]:
+    """Experiment → the CPU of its table, in words, of the tables that come with the repository and are used."""
+    jobs = [job for job in table_jobs(configuration) if job.committed]
+    return {job.name: _told(_cost(_records(job, configuration.scale)).cpu) for job in jobs}
+
+
 def _records(job: ExperimentJob, scale: str) -> Sequence[Mapping[str, Any]]:
     """How the parts of a table were made."""
     file = job.source[0]

@@ -63,9 +63,18 @@ def _peak_memory() -> int:
 
 def git_describe() -> str | None:
     """`git describe` of the checkout, with -dirty if files were edited; None outside a checkout."""
-    command = ["git", "describe", "--always", "--dirty", "--tags"]
+    return _git("describe", "--always", "--dirty", "--tags")
+
+
+def git_date() -> str | None:
+    """The day of the checkout's last commit, YYYY-MM-DD; None outside a checkout."""
+    return _git("show", "-s", "--format=%cs")
+
+
+def _git(*words: str) -> str | None:
+    """What git says of the checkout of this code; None where there is none."""
     try:
-        done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=10, check=True)
+        done = subprocess.run(["git", *words], cwd=SOURCE, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
