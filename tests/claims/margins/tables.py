@@ -220,7 +220,8 @@ def local_entropy(samples: int = 10) -> pd.DataFrame:
     table["entropy"] += table["entropy"] - with_excess(table, theory)["excess"]
     sizes = {"P": 500, "N": 1001, "alpha": 500 / 1001, "margin_ref": 0.0, "margin": 0.0}
     table["peak"] = 0.97 + 0.002 * table["sample"]
-    return table.assign(**sizes, solved=1.0, smallest_stability=0.2, field=1.0, converged=1.0, residual=1e-7)
+    table["field"] = np.log(1.0 / table["distance"] - 1.0) / 2.0
+    return table.assign(**sizes, solved=1.0, smallest_stability=0.2, converged=1.0, residual=1e-7)
 
 
 def _binary_mlp(threshold: int, level: float) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from localentropy.claims.conditions import (
     all_of,
     at_least,
     at_most,
+    falls,
     largest,
     numbers,
     require,
@@ -89,4 +90,20 @@ def focusing_ends_peaked(local_entropy: pd.DataFrame) -> Finding:
         above("smallest mean square of the last magnetizations over solutions", smallest(solutions["peak"]), PEAKED),
         at_least("share of the runs that end on a solution", runs["solved"].mean(), 1.0),
         detail=f"{len(solutions)} solutions of {len(runs)} runs, mean {solutions['peak'].mean():.3f}",
+    )
+
+
+def the_overlap_grows_with_the_field(local_entropy: pd.DataFrame) -> Finding:
+    """Around every solution of focusing BP the field falls from each distance to the next.
+
+    The text varies the field, and here the distance is given. The rule was written before the fields were looked at.
+    """
+    runs = local_entropy[local_entropy["solved"] == 1].sort_values(["sample", "distance"])
+    require((runs["converged"] == 1).all(), "an entropy did not converge")
+    fields = {sample: run["field"].to_numpy() for sample, run in runs.groupby("sample")}
+    require(len(fields) >= FEWEST, f"{FEWEST} solutions needed")
+    ends = runs.groupby("distance")["field"].mean().iloc[[0, -1]]
+    return all_of(
+        falls("field towards the solution", *fields.values(), along="d"),
+        detail=f"{len(fields)} solutions; mean field {numbers(ends, '.3f')} at d = {numbers(ends.index, 'g')}",
     )
