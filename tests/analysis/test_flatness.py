@@ -1,9 +1,10 @@
-"""The radius of a flat surrounding, against profiles whose crossing is known."""
+"""The radius of a flat surrounding, against profiles whose crossing is known; curves that are cut."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from localentropy.analysis.flatness import REACHED, radius
+from localentropy.analysis.flatness import REACHED, radius, without_frozen_ends
 
 DISTANCES = np.array([0.0, 0.01, 0.02, 0.04, 0.1])
 
@@ -24,3 +25,14 @@ def test_errors_without_noise_leave_no_radius():
 @pytest.mark.parametrize("energy", [[0.0] * 5, [0.0, np.nan, 0.1, 0.2, 0.3]])
 def test_a_profile_that_does_not_reach_it_has_none(energy):
     assert np.isnan(radius(DISTANCES, np.array(energy)))
+
+
+def test_curves_are_cut_where_they_turn_to_a_frozen_end() -> None:
+    x = np.geomspace(1e-4, 0.3, 6)
+    frozen = {"distance": x, "entropy": [np.nan, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [np.nan, 9, 1, 0.5, 0.8, 0.1]}
+    whole = {"distance": x, "entropy": [0.01, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [8, 9, 1, 0.5, 0.8, 0.1]}
+    table = pd.concat([pd.DataFrame(frozen).assign(name="frozen"), pd.DataFrame(whole).assign(name="whole")])
+    cut = without_frozen_ends(table, ["name"]).set_index("name")
+    assert cut.loc["frozen", "entropy"].notna().tolist() == [False, False, False, True, True, True]
+    assert cut.loc["frozen", "slope"].notna().tolist() == [False, False, False, True, True, True]
+    assert cut.loc["whole"].notna().all(axis=None)

@@ -15,6 +15,7 @@ from localentropy.analysis.flatness import (
     largest_margin_curve,
     over_samples,
     with_excess,
+    without_frozen_ends,
 )
 from localentropy.analysis.runs import (
     POINT,
@@ -87,6 +88,7 @@ CALLS: list[tuple[Callable[..., Any], dict[str, Any]]] = [
             "curve": table("entropy", "slope", distance=[0.5, 1.0]),
         },
     ),
+    (without_frozen_ends, {"curves": table("distance", "entropy", "slope", "alpha"), "keys": ["alpha"]}),
     (
         largest_margin_curve,
         {

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.figures.frozen_ends import without_frozen_ends
+from localentropy.figures.franz_parisi_panels import curve_name
+from localentropy.figures.frozen_ends import frozen_ends
 from localentropy.figures.overparam import (
     figure1,
     figure3,
@@ -73,15 +74,14 @@ def test_figure3_says_of_which_curve_an_end_is_and_marks_kappa_u() -> None:
     assert "κ_u = 0.0617" in drawing.told and "monotonic kappa_u" in set(drawing.data["series"])
 
 
-def test_curves_are_cut_where_they_turn_to_a_frozen_end() -> None:
-    x = np.geomspace(1e-4, 0.3, 6)
-    frozen = {"distance": x, "entropy": [np.nan, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [np.nan, 9, 1, 0.5, 0.8, 0.1]}
-    whole = {"distance": x, "entropy": [0.01, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [8, 9, 1, 0.5, 0.8, 0.1]}
-    table = pd.concat([pd.DataFrame(frozen).assign(name="frozen"), pd.DataFrame(whole).assign(name="whole")])
-    cut = without_frozen_ends(table, ["name"]).set_index("name")
-    assert cut.loc["frozen", "entropy"].notna().tolist() == [False, False, False, True, True, True]
-    assert cut.loc["frozen", "slope"].notna().tolist() == [False, False, False, True, True, True]
-    assert cut.loc["whole"].notna().all(axis=None)
+def test_a_curve_that_is_cut_begins_at_its_smallest_distance_with_an_entropy() -> None:
+    x = [0.001, 0.0014, 0.002]
+    cut = pd.DataFrame({"distance": x, "entropy": [np.nan, -0.02, 0.1], "curve": "same_margin", "margin_ref": 0.2})
+    whole = cut.assign(entropy=0.1, margin_ref=0.3)
+    keys = ["curve", "margin_ref"]
+    told = frozen_ends(pd.concat([whole, cut]), keys, curve_name)["ends of curves"]
+    assert told.startswith("begin at d = 0.0014 (black, κ = κ̃ = 0.2); nearer to the reference")
+    assert frozen_ends(whole, keys, curve_name) == {}
 
 
 def test_figure4_dashes_what_is_negative_and_tells_the_threshold() -> None:

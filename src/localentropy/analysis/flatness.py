@@ -1,4 +1,4 @@
-"""How flat it is around solutions: distances of small train error, and local entropies beside the theory."""
+"""How flat it is around solutions: distances of small train error, and local entropies of runs and of the theory."""
 
 from __future__ import annotations
 
@@ -135,6 +135,41 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
         raise DomainError(f"curve: distance = {shown(d.tolist())}, allowed are two or more different numbers above 0")
     theory = CubicHermiteSpline(np.log(d), line["entropy"], d * line["slope"], extrapolate=False)
     return table.assign(excess=table["entropy"] - theory(np.log(table["distance"])))
+
+
+def without_frozen_ends(curves: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Franz–Parisi curves, entropy and slope missing where the replica-symmetric solution is about to end.
+
+    Next to d = 0 the entropy of solutions is positive or zero. A curve that ends at a negative one has frozen. It is
+    cut where its slope is smallest, before its entropy becomes positive: to the left of that the slope grows as it does
+    next to d = 0, at a wrong entropy.
+
+    Args:
+        curves: entropy, slope and distance, missing where no solution was found.
+        keys: the columns that distinguish the curves.
+
+    Returns:
+        The table, with an index of its own.
+
+    Raises:
+        DomainError: a column is missing.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.flatness import without_frozen_ends
+        >>> curve = pd.DataFrame({"distance": [0.001, 0.002, 0.003, 0.004], "entropy": [None, -0.03, -0.01, 0.02]})
+        >>> without_frozen_ends(curve.assign(slope=[None, 90.0, 9.0, 30.0], alpha=0.5), ["alpha"])["entropy"].tolist()
+        [nan, nan, -0.01, 0.02]
+    """
+    require_columns("curves", curves, ("distance", "entropy", "slope", *keys))
+    found = curves.reset_index(drop=True)
+    for _, curve in found.groupby(keys, sort=False, dropna=False):
+        known = curve.dropna(subset="entropy").sort_values("distance")
+        negative = np.cumsum(~(known["entropy"] < 0).to_numpy()) == 0
+        turns = known["distance"].to_numpy()[:-1][(np.diff(known["slope"]) > 0) & negative[:-1]]
+        if len(turns) and len(known) < len(curve):
+            found.loc[curve.index[curve["distance"] < turns[0]], ["entropy", "slope"]] = np.nan
+    return found
 
 
 def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:

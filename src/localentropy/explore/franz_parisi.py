@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from localentropy.analysis.flatness import without_frozen_ends
 from localentropy.explore.explorer import Call, Curve, Explorer, Grid, Panel, Slider, call, of
 from localentropy.explore.sweeps import activation, slider
 from localentropy.figures.drawing import COLORS, GREY
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL
-from localentropy.figures.frozen_ends import without_frozen_ends
 from localentropy.figures.largest_margin_curves import BOTTOM, TOP
 from localentropy.figures.largest_margin_curves import LINEAR as LINEAR_OF_ENTROPY
 from localentropy.programs.parts.ensembles import Ensemble

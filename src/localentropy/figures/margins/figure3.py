@@ -7,11 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.flatness import around_solutions, largest_margin_curve, over_samples, with_excess
+from localentropy.analysis.flatness import (
+    around_solutions,
+    largest_margin_curve,
+    over_samples,
+    with_excess,
+    without_frozen_ends,
+)
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import Drawing, in_style, letter
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL, curve_name, draw_curves
-from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.frozen_ends import frozen_ends
 from localentropy.figures.layout import two_columns
 from localentropy.figures.margins.best_references import BEST_REFERENCES, EXISTING, largest_local_entropy
 

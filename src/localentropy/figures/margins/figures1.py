@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.flatness import without_frozen_ends
 from localentropy.analysis.thresholds import large_deviations_threshold, success_fractions
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import GREY, Drawing, clipped_bars, colors_of, enumerated, in_style, letter, panels
 from localentropy.figures.franz_parisi_panels import LINEAR, curve_name, draw_curves
-from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.frozen_ends import frozen_ends
 from localentropy.figures.margins.largest_margin import TRANSITIONS
 from localentropy.figures.series import DOT
 from localentropy.solvers.names import NAMES

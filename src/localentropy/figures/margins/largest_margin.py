@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from localentropy.analysis.flatness import without_frozen_ends
 from localentropy.figures.drawing import COLORS, Drawing, in_style
-from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.frozen_ends import frozen_ends
 from localentropy.figures.largest_margin_curves import beyond_axis, draw_curves
 from localentropy.figures.margins.best_references import BEST_REFERENCES, largest_local_entropy
 from localentropy.figures.series import Panel

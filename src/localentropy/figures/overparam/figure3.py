@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from localentropy.analysis.flatness import without_frozen_ends
 from localentropy.figures.drawing import Drawing, in_style, letter, panels
 from localentropy.figures.franz_parisi_panels import LINEAR, curve_name, draw_curves
-from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.frozen_ends import frozen_ends
 
 
 @in_style

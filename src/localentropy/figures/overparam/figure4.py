@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from localentropy.analysis.flatness import without_frozen_ends
 from localentropy.figures.drawing import Drawing, in_style
-from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.frozen_ends import frozen_ends
 from localentropy.figures.largest_margin_curves import beyond_axis, draw_curves
 
 

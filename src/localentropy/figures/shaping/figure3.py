@@ -8,8 +8,9 @@ from itertools import cycle
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.flatness import without_frozen_ends
 from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
-from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
+from localentropy.figures.frozen_ends import frozen_ends
 
 LINEAR = 0.1
 """Right end of the panel with a linear axis of distances."""
