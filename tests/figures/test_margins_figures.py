@@ -156,6 +156,10 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
     )
     control = drawing.data[drawing.data["series"] == "control"]
     assert control.groupby("dataset").size().to_dict() == {"mnist": 5, "fashion_mnist": 5}
+    fewer = drawing.data[drawing.data["series"] == "local energy, smaller P"]
+    assert set(fewer["panel"]) == {"data"} and fewer.groupby("dataset")["patterns"].unique().to_dict() == {
+        "mnist": [500], "fashion_mnist": [150]
+    }  # fmt: skip
     # What lies below the end of the chord is drawn on linear axes, too.
     assert set(energies.loc[energies["x"] <= 0.1, "panel"]) == {"g, j", "h, k"}
     assert set(energies.loc[energies["x"] > 0.1, "panel"]) | set(control["panel"]) == {"g", "h"}

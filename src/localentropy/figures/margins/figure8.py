@@ -37,7 +37,7 @@ SERIES: dict[str, dict[str, Any]] = {
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Against P: train error, and overlap. Below: train error after flips at the largest P that all networks solve.
 
-    It is on logarithmic axes, and on linear ones up to the end of the chord.
+    It is on logarithmic axes, and on linear ones up to the end of the chord. At smaller P it is in the numbers alone.
     """
     found = {name: tables[f"margins/binary_mlp_{name}"] for name in TITLES}
     figure, axes = panels(3, 7.2, 8.2, rows=4)
@@ -70,6 +70,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             for row, axis in enumerate(own[:2]):
                 axis.threshold(threshold, "" if row else f"{threshold:.0f}", "threshold", at=0.6, dataset=name)
             own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
+            figure.add(_energies_below(table, threshold), series="local energy, smaller P", dataset=name)
     for row, label in enumerate(("train error", "overlap", "train error after flips", "train error after flips")):
         axes[3 * row].set_ylabel(label)
     top = figure.data.query("series == 'train error'")["y"].max()
@@ -123,6 +124,13 @@ def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
     chord = pd.DataFrame({"x": x, "y": x * end.max() / CHORD_TO, "y_err": 0.0})
     series = {"local energy": points, "control": control, "chord": chord}
     return pd.concat([own.assign(series=name) for name, own in series.items()])
+
+
+def _energies_below(table: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """Mean train error after flips where all networks solve fewer patterns, which is not drawn."""
+    rows = table[(table["quantity"] == "flipped_train_error") & (table["patterns"] < threshold)]
+    points = rows.groupby(["patterns", "distance"])["value"].agg(y="mean", y_err="sem", samples="size")
+    return points.reset_index().rename(columns={"distance": "x"})
 
 
 def _title(name: str, table: pd.DataFrame) -> str:
