@@ -154,8 +154,8 @@ CAPTION = (
     "error. Up to the vertical line no network makes a train error. (d)–(f) Overlap of two networks after their hidden "
     "units are matched, layer by layer. Grey points are random networks, and the grey line is at equal networks. (g)–(i) "
     f"Train error, at the P of the vertical line, after each weight is flipped with probability d. The dashed chord is a "
-    f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it. Crosses: a sharp control, random networks on "
-    "the classes that they give the images themselves. (j)–(l) The same without the control, on linear axes."
+    f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it. Crosses: a sharp control, random networks, where "
+    "the right class of an image is the network's own output before the flips. (j)–(l) The same without the control, on linear axes."
 )
 
 
@@ -171,7 +171,7 @@ def _settings(tables: Mapping[str, pd.DataFrame], scale: str) -> dict[str, str]:
         "train error": "a tie of the largest outputs is an error",
         "units are matched": "by permutations and signs",
         "axis of (g)–(i)": f"linear below {LINEAR:g} and logarithmic above; {_each(tables, 'flip_draws')} draws of the flips",
-        "sharp control": "the networks before training; images of which they have two largest outputs are left out",
+        "sharp control": "the networks before training; images for which the two largest outputs are equal are left out",
         "convexity": f"judged up to d = {CHORD_TO:g}",
         "chosen here": "pixels are +1 above the median of their image and −1 otherwise, and the last one is left out; "
         f"widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits "
