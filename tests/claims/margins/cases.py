@@ -6,11 +6,17 @@ import numpy as np
 
 from localentropy.claims.conditions import Verdict
 from localentropy.claims.margins.binary_mlp import CHORD_TO
-from tests.claims.cases import HandMade, near, put
+from tests.claims.cases import HandMade, near, only, put
 
 FAILS, OPEN = Verdict.NOT_REPRODUCED, Verdict.OPEN
 
 CASES: HandMade = {
+    "M02": {
+        "two margins at each α": (
+            Verdict.NOT_TESTABLE,
+            only("typical", margin=lambda margins: (margins == 0.0) | margins.isin([0.418, 0.03, 1.33])),
+        ),
+    },
     "M03b": {
         "a maximum before the typical distance": (
             Verdict.NOT_REPRODUCED,
