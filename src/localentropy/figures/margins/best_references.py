@@ -29,8 +29,19 @@ def largest_local_entropy(
     Returns:
         The rows, which are none if the table has no such curve.
     """
+    # At small distances, where all configurations solve, the external entropy is not known.
+    rows = _curve(table, ensemble, load, line)
+    return rows[~(rows["external_entropy"] > NONE)]
+
+
+def all_solutions(table: pd.DataFrame, ensemble: Mapping[str, Any], load: str) -> pd.DataFrame:
+    """The rest of the bound, where it is the entropy of all solutions; the arguments are those of `largest_local_entropy`."""
+    rows = _curve(table, ensemble, load, "curve")
+    return rows[rows["external_entropy"] > NONE]
+
+
+def _curve(table: pd.DataFrame, ensemble: Mapping[str, Any], load: str, line: str) -> pd.DataFrame:
     models = table.attrs["parameters"]["ensembles"]
     names = [name for name, other in models.items() if other == ensemble]
     rows = table[(table["line"] == line) & table["ensemble"].isin(names) & (table["load"] == load)]
-    # At small distances, where all configurations solve, the external entropy is not known.
-    return rows[~(rows["external_entropy"] > NONE)].sort_values("distance")
+    return rows.sort_values("distance")

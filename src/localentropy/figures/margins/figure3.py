@@ -19,7 +19,7 @@ from localentropy.figures.drawing import Drawing, in_style, letter
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL, curve_name, draw_curves
 from localentropy.figures.frozen_ends import frozen_ends
 from localentropy.figures.layout import two_columns
-from localentropy.figures.margins.best_references import BEST_REFERENCES, EXISTING, largest_local_entropy
+from localentropy.figures.margins.best_references import BEST_REFERENCES, EXISTING, all_solutions, largest_local_entropy
 
 
 @in_style
@@ -32,11 +32,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = without_frozen_ends(table, ["curve", "margin_ref"])
     around = with_excess(around_solutions(runs), largest)
     points, excess = over_samples(around, "entropy"), over_samples(around, "excess")
+    of_it = tables["margins/large_deviations"], {"model": "perceptron"}, f"{alpha:g}"
     best, existing = (
-        with_excess(
-            largest_local_entropy(tables["margins/large_deviations"], {"model": "perceptron"}, f"{alpha:g}", line=line),
-            largest,
-        ).dropna(subset=["excess"])
+        with_excess(largest_local_entropy(*of_it, line=line), largest).dropna(subset=["excess"])
         for line in ("curve", "curve_typical")
     )
     figure, axes = two_columns(3, 2.9)
@@ -60,7 +58,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].set_ylabel(r"$\phi(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, columnspacing=1.2)
     letter(axes)
-    return Drawing(figure, _caption(), _settings(table, runs))
+    return Drawing(figure, _caption(), _settings(table, runs, best, all_solutions(*of_it)))
 
 
 def _caption() -> str:
@@ -75,7 +73,7 @@ def _caption() -> str:
     )
 
 
-def _settings(table: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
+def _settings(table: pd.DataFrame, runs: pd.DataFrame, best: pd.DataFrame, beyond: pd.DataFrame) -> dict[str, str]:
     p, q = table.attrs["parameters"], runs.attrs["parameters"]
     each = runs.drop_duplicates("sample")
     solved = each[each["solved"] == 1]
@@ -93,9 +91,20 @@ def _settings(table: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
         **({"not converged": f"{lost} of {len(runs)} entropies"} if lost else {}),
         "distances": "fixed here, so that only the entropies have errors; the paper fixed the fields",
         "axis of (b)": f"linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond",
-        "bound of any reference": "by large deviations, y = ∞; it ends where typical solutions reach it; where its external entropy is "
+        "bound of any reference": f"by large deviations, y = ∞{_end(best, beyond)}; where its external entropy is "
         "negative, typical training sets have no reference that reaches it",
         "best references": "the same at zero external entropy",
         "chosen here": f"α, the margins, N, and the protocol of focusing BP (y = {q['replicas']:g} replicas, {q['steps']} "
         f"steps, damping {q['damping']:g})",
     }
+
+
+def _end(best: pd.DataFrame, beyond: pd.DataFrame) -> str:
+    """Where the bound ends, in words."""
+    if best.empty or beyond.empty:
+        return ""
+    first = beyond.iloc[0]
+    return (
+        f"; drawn up to d = {best['distance'].max():.3f}: from the next distance on, d = {first['distance']:.3f}, it is "
+        f"the entropy of all solutions, {first['entropy']:.3f}"
+    )
