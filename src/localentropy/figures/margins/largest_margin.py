@@ -44,9 +44,10 @@ def draw_model(table: pd.DataFrame, number: int, deviations: pd.DataFrame | None
         f"values are dashed. The black curve is at the threshold α'_LE = {threshold['alpha']:.6f}. Above this load the "
         f"derivative is negative at some distances{beyond_axis(curves, 'alpha')}. {_best_in_words(best)}"
     ).rstrip()
+    unit = " standard deviations of the output" if p["ensemble"]["model"] == "tree_committee" else ""
     settings = {
         "theory": f"replica-symmetric, solutions of margin κ = {p['margin']:g}",
-        "largest margin at the threshold": f"κ_max = {threshold['margin_ref']:.6f}",
+        "largest margin at the threshold": f"κ_max = {threshold['margin_ref']:.6f}{unit}",
         **frozen_ends(curves, ["alpha"], "α = {:g}".format),
         "chosen here": "the values of α other than the threshold",
     }
