@@ -35,4 +35,10 @@ def the_threshold_bounds_algorithms(
         words.append(
             f"{name}: half at {numbers((at for at, _ in points.values()), '.3f')} for N = {numbers(points, 'g')}"
         )
+        again = [
+            f"{share.alpha:.3f} for N = {N}"
+            for N, at in shares.groupby("N")
+            for share in at[(at["alpha"] > points[N][0]) & (at["y"] <= 0.5)].itertuples()
+        ]
+        words += [f"and again at {', '.join(again)}"] if again else []
     return all_of(*conditions, detail=f"α_U = {upper['alpha']:.4f}; {'; '.join(words)}")

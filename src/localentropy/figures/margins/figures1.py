@@ -167,12 +167,12 @@ def _stored(axis: Panel, runs: Mapping[str, pd.DataFrame], regions: pd.DataFrame
             look |= {} if largest else {"alpha": 0.3 + 0.2 * shade, "markerfacecolor": "white"}
             axis.points(own, f"share stored, {NAMES[solver]}", look, "alpha", bars=clipped_bars(own))
     end = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line").loc["kappa_u", "alpha"]
-    axis.threshold(end, r"$\alpha'_{LE}$", "α'_LE", side="left", y_err=0.0)
+    axis.threshold(end, rf"$\alpha'_{{LE}}$ = {end:.3f}", "α'_LE", side="left", y_err=0.0)
     upper = large_deviations_threshold(deviations, {"model": "perceptron"})
     if upper is not None:
-        axis.threshold(upper["alpha"], r"$\alpha_U$", "α_U", side="right", y_err=0.0)
+        axis.threshold(upper["alpha"], rf"$\alpha_U$ = {upper['alpha']:.4f}", "α_U", side="right", y_err=0.0)
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel="share of runs that store all")
-    axis.set(ylim=(-0.05, 1.25), yticks=np.linspace(0.0, 1.0, 6))  # above 1 there is room for the names of thresholds
+    axis.set(ylim=(-0.05, 1.45), yticks=np.linspace(0.0, 1.0, 6))  # above 1 there is room for the names of thresholds
     axis.legend(fontsize=6, loc="lower left", labelspacing=0.3, handlelength=1.2, borderpad=0.0)
 
 
@@ -213,7 +213,7 @@ def _told(
         )
         where += "; the entropy is negative there" if (split["entropy"] < 0).all() else ""
     if "stationary" in set(unstable["blocks"]) - set(split["blocks"]):
-        where += "; searches that make m stationary, too (circles), end at q₁ = q₀"
+        where += "; searches that make m stationary, too (smallest, sand-coloured circles), end at q₁ = q₀"
     one, most = f"{unstable['alpha'].iloc[0]:g}", f"{stable['replicon'].max():.3f}"
     caption = (
         "Figure s1. Statements of the text that have no figure there. (a) Replicon along curves around solutions of the "
@@ -241,7 +241,8 @@ def _told(
             f"{name} in (g)": value for name, value in frozen_ends(counted, ["curve", "margin_ref"], curve_name).items()
         },
         "(i)": "; ".join(_runs_told(solver, tables[f"margins/storage_{solver}"]) for solver in STORED),
-        "chosen here": "loads, margins, sizes of blocks and of runs",
+        **_algorithms_told(*(tables[f"margins/storage_{solver}"].attrs["parameters"] for solver in STORED)),
+        "chosen here": "loads, margins, sizes of blocks, and the runs and parameters of both algorithms",
     }
     return caption, settings
 
@@ -250,3 +251,12 @@ def _runs_told(solver: str, runs: pd.DataFrame) -> str:
     """How many runs a point has at each size."""
     sizes = runs.groupby(["N", "alpha"]).size().groupby("N").min()
     return f"{NAMES[solver]}: " + ", ".join(f"{count} runs at N = {size}" for size, count in sizes.items())
+
+
+def _algorithms_told(focusing: Mapping[str, Any], stochastic: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of the two algorithms of (i)."""
+    return {
+        "algorithms of (i)": f"fBP: at most {focusing['max_iterations']} updates a step (figure 3: until convergence), "
+        f"{focusing['steps']} steps, y = {focusing['replicas']:g}; SBPI: θ = {stochastic['theta']}, reinforcement "
+        f"{stochastic['reinforcement']:g}, at most {stochastic['passes']} passes"
+    }
