@@ -57,21 +57,23 @@ def solutions_at_the_threshold_are_many_and_flat(
             ),
             above(f"smallest normal score of a step of E(d)'s slope there, {name}", _bend(name, here), -SURE),
         ]
-        others += _not_convex_below(name, table, patterns)
+        others += _not_convex(name, table, patterns)
         words.append(f"{name}: overlap of random networks {random.value:.3f}")
     words.append("judged at the threshold, as the text's insets")
-    words.append(f"with fewer images no convex curve up to d = {CHORD_TO:g}: {', '.join(others) or 'nowhere'}")
+    words.append(f"with fewer images the curve up to d = {CHORD_TO:g} is {', '.join(others) or 'convex too'}")
     return all_of(*conditions, detail="; ".join(words))
 
 
-def _not_convex_below(name: str, table: pd.DataFrame, threshold: float) -> list[str]:
+def _not_convex(name: str, table: pd.DataFrame, threshold: float) -> list[str]:
     """The numbers of patterns below the threshold at which the energies do not pass the test of a convex curve."""
     words = []
     for patterns, here in table[table["patterns"] < threshold].groupby("patterns"):
         chord, bend = smallest(_below_chord(name, here)), _bend(name, here)
-        if not (scored("", chord).holds and bend > -SURE):
+        convex = scored("below its chord", chord).holds if bend > -SURE else False
+        if not convex:
             energies = here[(here["quantity"] == "flipped_train_error") & (here["distance"] == TOLD)]["value"]
-            words.append(f"{patterns:.0f} images of {name}, E({TOLD:g}) = {energies.mean():.3f}")
+            what = "not decided" if convex is None else "not convex"
+            words.append(f"{what} at {patterns:.0f} images of {name}, where E({TOLD:g}) = {energies.mean():.3f}")
     return words
 
 
