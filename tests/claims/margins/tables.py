@@ -88,11 +88,15 @@ def _storage(sizes: tuple[int, ...], half: float) -> pd.DataFrame:
 
 
 def storage_focusing_bp() -> pd.DataFrame:
-    return _storage((201, 1001), 0.7)
+    table = _storage((201, 1001), 0.7)
+    table.attrs["parameters"] = {"replicas": 20.0, "steps": 30, "max_iterations": 20}
+    return table
 
 
 def storage_sbpi() -> pd.DataFrame:
-    return _storage((501, 2001), 0.68)
+    table = _storage((501, 2001), 0.68)
+    table.attrs["parameters"] = {"theta": 1, "reinforcement": 0.3, "passes": 3000}
+    return table
 
 
 def franz_parisi_text() -> pd.DataFrame:

@@ -40,7 +40,7 @@ def distance_falls_with_margin(typical: pd.DataFrame) -> Finding:
         require(len(d) > 2, "three margins at every α needed")
         slope = np.gradient(np.log(d), line["margin"].to_numpy(), edge_order=2)[0]
         words.append(f"α = {alpha:g}: from {d[0]:.4f} to {d[-1]:.4f}, −d ln d_typ/dκ = {-slope:.2f} at κ = 0")
-    detail = f"{'; '.join(words)}; the text has no number for \"rapidly\", which is not judged"
+    detail = f'{"; ".join(words)}; the text has no number for "rapidly", which is not judged'
     return all_of(falls("distance", *distances.values(), along="κ"), detail=detail)
 
 
