@@ -331,7 +331,7 @@ def test_tables_of_two_papers_meet_in_one_claim() -> None:
             "franz_parisi_isolated": "overparam/franz_parisi_isolated",
         },
     )
-    curve = {"curve": ["reference"], "margin_ref": 0.0, "inv_alpha": 1.2, "distance": 0.01}
+    curve = {"curve": ["reference"], "margin_ref": 0.0, "inv_alpha": 1.2, "distance": 0.01, "slope": 1.0}
     tables = {
         "margins/franz_parisi": pd.DataFrame(curve | {"entropy": -0.1}),
         "overparam/franz_parisi": pd.DataFrame(curve | {"curve": ["isolated"], "inv_alpha": 2.0, "entropy": -0.2}),

@@ -74,8 +74,8 @@ def _not_convex(name: str, table: pd.DataFrame, threshold: float) -> list[str]:
             energies = here[(here["quantity"] == "flipped_train_error") & (here["distance"] == TOLD)]["value"]
             what = "not decided" if convex is None else "not convex"
             words.append(
-                f"{what} at {patterns:.0f} images of {name}, where E({TOLD:g}) = {energies.mean():.3f} and the curve is "
-                f"at least {chord:.1f} SE below its chord"
+                f"{what} at {patterns:.0f} images of {name}, where E({TOLD:g}) = {energies.mean():.3f}, and the curve "
+                f"is at least {chord:.1f} SE below its chord"
             )
     return words
 
