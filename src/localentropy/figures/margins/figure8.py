@@ -152,7 +152,7 @@ def _shape(table: pd.DataFrame) -> str:
 CAPTION = (
     "Figure 8. Multilayer perceptrons with binary weights, trained on P images of three datasets, against P. (a)–(c) Train "
     "error. Up to the vertical line no network makes a train error. (d)–(f) Overlap of two networks after their hidden "
-    "units are matched, layer by layer. Grey points are random networks, and the grey line is at equal networks. (g)–(i) "
+    "units are matched, layer by layer. Grey points: random networks; grey line: equal networks. (g)–(i) "
     f"Train error, at the P of the vertical line, after each weight is flipped with probability d. The dashed chord is a "
     f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it. Crosses: a sharp control, random networks, where "
     "the right class of an image is the network's own output before the flips. (j)–(l) The same without the control, on linear axes."
