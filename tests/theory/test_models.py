@@ -118,7 +118,7 @@ def test_smallest_reference_margins(alpha, positive, monotonic):
 def test_where_the_smallest_positive_margin_is_the_largest(model, alpha):
     assert kappa_min(MODELS[model](alpha - 2e-6)) == pytest.approx(kappa_max(MODELS[model](alpha - 2e-6)), abs=1e-5)
     assert alpha_min(MODELS[model]()) == pytest.approx(alpha, abs=1e-6)
-    with pytest.raises(DomainError, match=r"is above alpha_min = 0\.[57]\d+: no margin makes phi_FP positive"):
+    with pytest.raises(DomainError, match=r"is above alpha_min = 0\.[57]\d+: no margin of a reference makes"):
         kappa_min(MODELS[model](alpha + 2e-4))
 
 
@@ -309,7 +309,12 @@ def test_few_patterns_leave_all_solutions():
             (),
             r"kappa_max = -0\.\d+ at alpha = 2 is not above margin = 0 by more than 0.0001 of itself",
         ),
-        (kappa_u, (0.82,), (), r"alpha = 0.82 is above alpha_LE = 0\.[57]\d+: no margin makes phi_FP monotonic"),
+        (
+            kappa_u,
+            (0.82,),
+            (),
+            r"alpha = 0.82 is above alpha_LE = 0\.[57]\d+: no margin of a reference makes",
+        ),
         (
             typical,
             (0.5, 5.0),

@@ -1,5 +1,6 @@
 """Smallest margins and largest loads of a monotonic or positive Franz-Parisi entropy, for models without teacher."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.theory import (
+    Model,
     Perceptron,
     RandomFeatures,
     TeacherStudent,
@@ -21,6 +23,7 @@ from localentropy.theory import (
     monotonicity,
     thresholds,
 )
+from localentropy.theory.model import OPEN, Covariances, PairCovariances
 from localentropy.theory.pair_energy import NODES
 
 PERCEPTRON = [
@@ -141,19 +144,20 @@ def test_smallest_margins_at_few_patterns(alpha):
         assert function(model) == pytest.approx(monotonicity.small_distance_guess(model, criterion)[0], rel=0.02)
 
 
-@pytest.mark.parametrize(("function", "name"), [(kappa_u, "monotonic"), (kappa_min, "positive")])
-def test_so_few_patterns_that_the_margins_are_not_computed_are_refused(function, name):
-    with pytest.raises(DomainError, match=rf"^too few patterns at alpha = 0\.0001: whether phi_FP is {name} is"):
+@pytest.mark.parametrize(("function", "wanted"), [(kappa_u, "grow with distance.*"), (kappa_min, "nowhere negative")])
+def test_so_few_patterns_that_the_margins_are_not_computed_are_refused(function, wanted):
+    which = rf"which margins make the Franz-Parisi entropy {wanted} is decided"
+    with pytest.raises(DomainError, match=rf"^too few patterns at alpha = 0\.0001: {which}"):
         function(Perceptron(1e-4))
 
 
 def test_the_smallest_margins_join_the_largest_one_at_their_thresholds():
     threshold = alpha_le(Perceptron())
     assert kappa_u(Perceptron(threshold - 1e-6)) == pytest.approx(kappa_max(Perceptron(threshold - 1e-6)), abs=1e-4)
-    with pytest.raises(DomainError, match="no margin makes phi_FP monotonic"):
+    with pytest.raises(DomainError, match="no margin of a reference makes the Franz-Parisi entropy grow with distance"):
         kappa_u(Perceptron(threshold + 1e-4))
     assert kappa_min(Perceptron(0.747735)) == pytest.approx(kappa_max(Perceptron(0.747735)), abs=1e-4)
-    with pytest.raises(DomainError, match="no margin makes phi_FP positive"):
+    with pytest.raises(DomainError, match="no margin of a reference makes the Franz-Parisi entropy nowhere negative"):
         kappa_min(Perceptron(0.7479))
 
 
@@ -177,3 +181,59 @@ def test_margins_at_the_ends_of_the_range():
     for model in (Perceptron(margin=-4.0), Perceptron(margin=5.0)):
         found = thresholds(model)
         assert 0.4 * found.alpha_c < found.alpha_le < found.alpha_min < found.alpha_c
+
+
+@dataclass(frozen=True)
+class NoisyPatterns(Model):
+    """Each student sees the patterns through noise of its own, also at distance 0 from its reference."""
+
+    alpha: float = OPEN
+    margin: float = 0.0
+    noise: float = 0.1
+
+    @property
+    def response(self):
+        return 1.0 - self.noise
+
+    def covariances(self, x):
+        return Covariances(self.response * x.q, self.noise + self.response * x.v, 0.0)
+
+    def pair_covariances(self, x, ref):
+        seen, q, t = self.response, x.chi + x.s * x.s, x.tau + x.s * ref.q
+        return PairCovariances(0.0, seen * q, self.noise + seen * x.v, seen * x.s, seen * t, 0.0)
+
+    def group_covariances(self, x):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("question", "model", "message"),
+    [
+        (alpha_le, NoisyPatterns(), r"\(margin=0\.0, noise=0\.1\): the slope of its .* at a load, so no load is a"),
+        (alpha_le, NoisyPatterns(noise=0.01), r"at a load, so no load is a threshold$"),
+        (alpha_min, NoisyPatterns(noise=0.003), r"at a load, so no load is a threshold$"),
+        (
+            kappa_u,
+            NoisyPatterns(alpha=0.05),
+            r"\(alpha=0\.05, margin=0\.0, noise=0\.1\): .* no margin is a threshold$",
+        ),
+        (kappa_u, NoisyPatterns(alpha=0.5, noise=0.001), r"at a margin, so no margin is a threshold$"),
+        (
+            kappa_min,
+            NoisyPatterns(alpha=0.5),
+            r": its Franz-Parisi entropy has no minimum .* at a margin,",
+        ),
+        (kappa_min, NoisyPatterns(alpha=0.7, noise=0.001), r"at the distance 1e-10, the entropy is still negative"),
+    ],
+)
+def test_a_model_whose_curves_have_no_minimum_that_vanishes_has_no_threshold(question, model, message):
+    with pytest.raises(DomainError, match=rf"^{question.__name__} is not computed for NoisyPatterns.*{message}"):
+        question(model)
+
+
+def test_little_noise_of_each_student_moves_the_threshold_little():
+    assert alpha_le(NoisyPatterns(noise=0.0)) == pytest.approx(alpha_le(Perceptron()), abs=1e-8)
+    found = alpha_le(NoisyPatterns(noise=1e-3))
+    for factor, grows in ((0.999, True), (1.001, False)):
+        curve = franz_parisi(NoisyPatterns(alpha=factor * found, noise=1e-3), FINE)
+        assert (curve.slope > 0).all() == grows

@@ -74,7 +74,7 @@ def test_smallest_monotonic_margin():
 def test_at_the_threshold_the_smallest_margin_is_the_largest():
     inv_alpha = (1 / alpha_le(RandomFeatures(3.0))) + 1e-6
     assert kappa_u(RandomFeatures(3.0, inv_alpha)) == pytest.approx(kappa_max(RandomFeatures(3.0, inv_alpha)), abs=1e-4)
-    with pytest.raises(DomainError, match=r"inv_alpha = 1.00.* is below 1/alpha_LE = 1.0161.*: no margin makes"):
+    with pytest.raises(DomainError, match=r"inv_alpha = 1.00.* is below 1/alpha_LE = 1.0161.*: no margin of"):
         kappa_u(RandomFeatures(3.0, inv_alpha - 0.01))
 
 
@@ -84,7 +84,7 @@ def test_at_its_threshold_the_smallest_positive_margin_is_the_largest():
     assert kappa_min(RandomFeatures(3.0, threshold + 1e-6)) == pytest.approx(
         kappa_max(RandomFeatures(3.0, threshold + 1e-6)), abs=1e-4
     )
-    with pytest.raises(DomainError, match=r"inv_alpha = 0.9.* is below 1/alpha_min = 0.988.*: no margin makes"):
+    with pytest.raises(DomainError, match=r"inv_alpha = 0.9.* is below 1/alpha_min = 0.988.*: no margin of"):
         kappa_min(RandomFeatures(3.0, threshold - 0.01))
     # Without a latent space, the perceptron.
     assert alpha_min(RandomFeatures(1e-4)) == pytest.approx(0.747736, abs=2e-5)

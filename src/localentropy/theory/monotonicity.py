@@ -19,14 +19,16 @@ from scipy.special import log_ndtr
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.saddle_point import Array, StationaryPoint, evaluate, solve
+from localentropy.quantities import ALPHA
 from localentropy.theory.franz_parisi_entropy import (
     WEAKLY_COUPLED,
     FranzParisi,
     FranzParisiCurve,
+    from_random_flips,
     near_typical_distance,
     reference_point,
 )
-from localentropy.theory.model import Model
+from localentropy.theory.model import OPEN, Model
 from localentropy.theory.pair_energy import NODES, PairEnergy
 from localentropy.theory.question import question
 from localentropy.theory.stabilities import density
@@ -44,6 +46,8 @@ NEAREST_MINIMUM = 1e-10
 """Smallest distance of a minimum that is looked for."""
 AROUND = (0.2 * np.cos(np.pi * (np.arange(9) + 0.5) / 9.0)).tolist()
 """Logarithms of distances in units of the horizontal tangent's, at which the slope is computed to find the tangent."""
+SMALLEST_GAP = 1e-6
+"""Smallest difference of a reference's margin and the model's that is looked for, in the margins' unit."""
 LAW_TOLERANCE = 3e-3
 """Tolerance of ln alpha where the search for a load starts. The law of small distances gives this start."""
 
@@ -68,6 +72,8 @@ class Criterion(NamedTuple):
     Attributes:
         wanted: the wanted property of phi_FP, as error messages name it.
         threshold: name of the load above which phi_FP has this property around no reference.
+        load: the question that asks for this load.
+        margin: the question that asks for the smallest margin of a reference with this property.
         measure: (point, ln d) -> what must not be negative, and a number of the sign of its derivative by d.
         law: (phi, d) -> what must not be negative, from a curve; both have shape (n,).
 
@@ -79,12 +85,16 @@ class Criterion(NamedTuple):
 
     wanted: str
     threshold: str
+    load: str
+    margin: str
     measure: Callable[[StationaryPoint, float], tuple[float, float]]
     law: Callable[[Array, Array], Array]
 
 
-MONOTONIC = Criterion("monotonic", "alpha_LE", _least_slope, np.gradient)
-POSITIVE = Criterion("positive", "alpha_min", _least_entropy, lambda phi, d: phi)
+MONOTONIC = Criterion(
+    "grow with distance up to its maximum", "alpha_LE", "alpha_le", "kappa_u", _least_slope, np.gradient
+)
+POSITIVE = Criterion("nowhere negative", "alpha_min", "alpha_min", "kappa_min", _least_entropy, lambda phi, d: phi)
 
 
 @dataclass(frozen=True)
@@ -253,8 +263,8 @@ def kappa_u(model: Model) -> float:
         The margin of the reference.
 
     Raises:
-        DomainError: the curve is not monotonic even for references of largest margin, or there are so few patterns that
-            it is decided at distances below 1e-10.
+        DomainError: the curve is not monotonic even for references of largest margin, or is monotonic for all, or there
+            are so few patterns that it is decided at distances below 1e-10.
         ConvergenceError: the margin was not found.
 
     Example:
@@ -279,7 +289,8 @@ def kappa_min(model: Model) -> float:
 
     Raises:
         DomainError: the entropy is negative somewhere even around references of largest margin, or there are so few
-            patterns that it is decided at distances below 1e-10.
+            patterns that it is decided at distances below 1e-10, or a student at distance 0 is no solution, because the
+            model gives it other patterns than its reference.
         ConvergenceError: the margin was not found.
 
     Example:
@@ -305,8 +316,9 @@ def alpha_le(model: Model) -> float:
         The load alpha = P/N.
 
     Raises:
-        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, or a teacher among the
-            weights and a negative margin, at which any number of patterns is solved.
+        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, a teacher among the
+            weights and a negative margin, at which any number of patterns is solved, or a user's model whose curves
+            have no threshold.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -332,8 +344,9 @@ def alpha_min(model: Model) -> float:
         The load alpha = P/N.
 
     Raises:
-        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, or a teacher among the
-            weights and a negative margin, at which any number of patterns is solved.
+        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, a teacher among the
+            weights and a negative margin, at which any number of patterns is solved, or a user's model whose curves
+            have no threshold.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -355,8 +368,9 @@ def thresholds(model: Model) -> Thresholds:
         The three loads `alpha_c`, `alpha_le` and `alpha_min`, and the margin and the distance at `alpha_le`.
 
     Raises:
-        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, or a teacher among the
-            weights and a negative margin, at which any number of patterns is solved.
+        DomainError: a margin or alpha_T outside the range of `alpha_le` in docs/quantities.md, a teacher among the
+            weights and a negative margin, at which any number of patterns is solved, or a user's model whose curves
+            have no threshold.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -408,25 +422,28 @@ def threshold_margin(model: Model, criterion: Criterion, nodes: tuple[int, int, 
     if maximum - model.margin <= NEAREST * abs(maximum):
         raise DomainError(
             f"kappa_max = {maximum:.12g} at {model.describe()} is not above margin = {model.margin:.12g} by more "
-            f"than {NEAREST:g} of itself: no margin makes phi_FP {criterion.wanted}"
+            f"than {NEAREST:g} of itself: {_none(criterion)}"
         )
     guess, distance = small_distance_guess(model, criterion)
     if not LAW_DISTANCES[0] < distance < LAW_DISTANCES[-1]:
         raise DomainError(
-            f"too few patterns at {model.describe()}: whether phi_FP is {criterion.wanted} is decided at distances "
-            f"below {NEAREST_MINIMUM:g}"
+            f"too few patterns at {model.describe()}: which margins make the Franz-Parisi entropy {criterion.wanted} "
+            f"is decided at distances below {NEAREST_MINIMUM:g}"
         )
 
     def family(log_gap: float) -> tuple[Model, Model]:
         return model, model.at(margin=min(model.margin + math.exp(log_gap), maximum))
 
-    end = math.log(maximum - model.margin)
-    start = min(math.log(guess - model.margin), end)
+    ends = math.log(SMALLEST_GAP * math.sqrt(model.variance)), math.log(maximum - model.margin)
+    start = min(math.log(guess - model.margin), ends[1])
     minimum = SmallDistanceMinimum(family, criterion.measure, start, distance, nodes)
-    log_gap = _zero(minimum.at, start, 0.07, 1.0, end)
+    log_gap = _zero(minimum.at, start, 0.07, 1.0, ends)
+    if log_gap == math.inf:
+        raise DomainError(_without(criterion, criterion.margin, model, "margin"))
     if log_gap is None:
         load = threshold_load(model.at(alpha=1.0), criterion)[0]
-        raise DomainError(f"{model.beyond(criterion.threshold, load)}: no margin makes phi_FP {criterion.wanted}")
+        raise DomainError(f"{model.beyond(criterion.threshold, load)}: {_none(criterion)}")
+    _require_more_than_the_minimum(criterion, criterion.margin, *family(log_gap))
     return family(log_gap)[1].margin
 
 
@@ -459,9 +476,12 @@ def threshold_load(model: Model, criterion: Criterion, nodes: tuple[int, int, in
     end = math.log(finite_largest_alpha(criterion.threshold, model))
     start, distance = _load_guess(family, criterion, end)
     minimum = SmallDistanceMinimum(family, criterion.measure, start, distance, nodes)
-    log_alpha = _zero(minimum.at, start, 0.01, -1.0, end)
+    log_alpha = _zero(minimum.at, start, 0.01, -1.0, (math.log(ALPHA.low), end))
+    if log_alpha == math.inf:
+        raise DomainError(_without(criterion, criterion.load, model, "load"))
     if log_alpha is None:
-        raise ConvergenceError(criterion.threshold, {"alpha": math.exp(end)}, math.inf)
+        raise ConvergenceError(criterion.threshold, {"alpha": ALPHA.low}, math.inf)
+    _require_more_than_the_minimum(criterion, criterion.load, *family(log_alpha))
     return math.exp(log_alpha), math.exp(minimum.log_distance)
 
 
@@ -485,15 +505,56 @@ def _load_guess(family: Family, criterion: Criterion, end: float) -> tuple[float
     raise ConvergenceError(criterion.threshold, {"alpha": math.exp(low)}, high - low)
 
 
-def _zero(function: Callable[[float], float], start: float, step: float, rising: float, end: float) -> float | None:
-    """Value of a control parameter at which a function vanishes; None if it does not vanish up to `end`.
+def _none(criterion: Criterion) -> str:
+    return f"no margin of a reference makes the Franz-Parisi entropy {criterion.wanted}"
+
+
+def _without(criterion: Criterion, question: str, model: Model, control: str) -> str:
+    """Words of an error message: there is no threshold."""
+    what = "the slope of its Franz-Parisi entropy" if criterion is MONOTONIC else "its Franz-Parisi entropy"
+    return (
+        f"{_not_computed(question, model)}: {what} has no minimum at a small distance that vanishes at a {control}, so "
+        f"no {control} is a threshold"
+    )
+
+
+def _not_computed(question: str, model: Model) -> str:
+    model = model.at(alpha=OPEN) if question in (MONOTONIC.load, POSITIVE.load) else model
+    given = ", ".join(f"{name}={value!r}" for name, value in model.parameters().items())
+    return f"{question} is not computed for {type(model).__name__}({given})"
+
+
+def _require_more_than_the_minimum(criterion: Criterion, question: str, student: Model, reference: Model) -> None:
+    """Refuse a threshold of the entropy's minimum if the entropy is negative still nearer to the reference.
+
+    It never is in the package's models: a student at distance 0 sees the patterns as its reference does. At this small
+    distance the entropy is that of random flips.
+    """
+    if criterion is not POSITIVE:
+        return
+    nearest = FranzParisiCurve(student, reference).problem(math.log(NEAREST_MINIMUM))
+    if from_random_flips(nearest)[0].entropy < 0.0:
+        raise DomainError(
+            f"{_not_computed(question, student)}: nearer than the minimum of its Franz-Parisi entropy, at the distance "
+            f"{NEAREST_MINIMUM:g}, the entropy is still negative where the minimum vanishes"
+        )
+
+
+def _zero(
+    function: Callable[[float], float], start: float, step: float, rising: float, ends: tuple[float, float]
+) -> float | None:
+    """Value of a control parameter at which a function vanishes.
 
     Args:
         function: it is infinite where it is positive and nothing more is known.
         start: near the zero.
         step: first one away from the start. The next ones follow the secant, until the sign has changed.
         rising: +1 where the function rises with the control parameter, -1 where it falls.
-        end: largest value of the control parameter.
+        ends: smallest and largest value of the control parameter.
+
+    Returns:
+        The value. None if the function is negative up to an end; infinity if it is positive up to an end, or becomes
+        infinite without having vanished.
     """
     from scipy.optimize import brentq
 
@@ -507,9 +568,9 @@ def _zero(function: Callable[[float], float], start: float, step: float, rising:
     here = start
     while True:
         value = at(here)
-        there = min(here - math.copysign(step, value * rising), end)
+        there = min(max(here - math.copysign(step, value * rising), ends[0]), ends[1])
         if there == here:
-            return None
+            return math.inf if value > 0.0 else None
         other = at(there)
         if (other > 0.0) != (value > 0.0):
             break
@@ -519,6 +580,8 @@ def _zero(function: Callable[[float], float], start: float, step: float, rising:
         here, step = there, min(max(further, 0.1 * step), 8.0 * step) if math.isfinite(further) else 2.0 * step
     while not (math.isfinite(at(here)) and math.isfinite(at(there))):
         middle = 0.5 * (here + there)
+        if abs(there - here) < SHORTEST_WAY:
+            return math.inf
         if (at(middle) > 0.0) == (at(here) > 0.0):
             here = middle
         else:
@@ -556,7 +619,7 @@ def small_distance_guess(model: Model, criterion: Criterion) -> tuple[float, flo
         return criterion.law(free + loss, LAW_DISTANCES)
 
     # The least value rises with the gap.
-    low, high = (math.sqrt(model.variance) * gap for gap in (1e-6, 1.0))
+    low, high = (math.sqrt(model.variance) * gap for gap in (SMALLEST_GAP, 1.0))
     while high > 1.02 * low:
         gap = math.sqrt(low * high)
         low, high = (gap, high) if measured(gap).min() < 0.0 else (low, gap)
