@@ -155,8 +155,11 @@ def test_responses_of_the_channel_are_derivatives():
         (lambda: SquareWave(-1.0), "period = -1 is out of range"),
         (lambda: SquareWaveChannel(math.nan), "period = nan"),
         (lambda: typical(SquareWaveTeacher(1.1, 4.0)), r"above alpha_c = 1\.05048\d+: .* but the teacher"),
-        (lambda: franz_parisi(SquareWaveTeacher(0.8), 0.1), "of SquareWaveTeacher is not computed"),
-        (lambda: kappa_max(SquareWaveTeacher(0.8)), "kappa_max is not computed for energy"),
+        (lambda: franz_parisi(SquareWaveTeacher(0.8), 0.1), "is not computed for SquareWaveTeacher; allowed are"),
+        (
+            lambda: kappa_max(SquareWaveTeacher(0.8)),
+            "kappa_max is not computed for SquareWaveTeacher; allowed are ",
+        ),
     ],
 )
 def test_refusals(ask, message):

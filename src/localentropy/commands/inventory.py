@@ -32,6 +32,7 @@ from localentropy.theory import (
     TeacherStudent,
     TreeCommittee,
 )
+from localentropy.theory.model import Asked
 from localentropy.theory.symmetric_perceptron import Band
 
 INTRODUCTION = """\
@@ -62,11 +63,9 @@ def examples() -> dict[str, tuple[Sequence[Any], Sequence[dict[str, Any]]]]:
     features = [hidden_manifold(D=5, P=8, N=21, seed=0, activation=name) for name in ("sign", "tanh")]
     waves = generalized_linear(12, 8, 0, prior="binary", channel=SquareWaveChannel(4.0))
     soft = Perceptron(alpha=0.5, energy=CrossEntropy(2.0, log_beta=1.0))
-    spherical = [
-        Spherical(alpha=1.0, units=3),
-        Spherical(alpha=0.5, units=1),
-        Spherical(alpha=0.5, units=1, margin=-1.0),
-    ]
+
+    def small(kind: type[Asked]) -> list[Asked]:
+        return [kind(**given) for given in kind.examples]
 
     # The weights are the solver's: the same machines are problems of binary units and of units on a sphere.
     signs = [{"instance": one, "weights": "binary"} for one in trees]
@@ -75,15 +74,15 @@ def examples() -> dict[str, tuple[Sequence[Any], Sequence[dict[str, Any]]]]:
         return [{"instance": one, **more} for one in instances]
 
     return {
-        "`Perceptron`": ([Perceptron(alpha=0.5)], of([stored])),
+        "`Perceptron`": (small(Perceptron), of([stored])),
         "`Perceptron` with `CrossEntropy`": ([soft], of([stored], energy="cross_entropy")),
-        "`SymmetricPerceptron`": ([SymmetricPerceptron(alpha=0.5)], of([stored], constraint=Band(1.0))),
+        "`SymmetricPerceptron`": (small(SymmetricPerceptron), of([stored], constraint=Band(1.0))),
         "`Perceptron` with `SquareWave`": ([Perceptron(alpha=0.5, energy=wave)], of([stored], constraint=wave)),
-        "`SquareWaveTeacher`": ([SquareWaveTeacher(alpha=0.5)], [*of([stored], constraint=wave), *of([waves])]),
-        "`TeacherStudent`": ([TeacherStudent(alpha=0.5)], of(taught)),
-        "`RandomFeatures`": ([RandomFeatures(alpha_T=3.0, inv_alpha=2.0)], of(features)),
-        "`TreeCommittee`": ([TreeCommittee(alpha=0.5)], signs),
-        "`Spherical`": (spherical, of(trees)),
+        "`SquareWaveTeacher`": (small(SquareWaveTeacher), [*of([stored], constraint=wave), *of([waves])]),
+        "`TeacherStudent`": (small(TeacherStudent), of(taught)),
+        "`RandomFeatures`": (small(RandomFeatures), of(features)),
+        "`TreeCommittee`": (small(TreeCommittee), signs),
+        "`Spherical`": (small(Spherical), of(trees)),
     }
 
 

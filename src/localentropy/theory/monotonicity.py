@@ -28,7 +28,7 @@ from localentropy.theory.franz_parisi_entropy import (
     near_typical_distance,
     reference_point,
 )
-from localentropy.theory.model import OPEN, Model
+from localentropy.theory.model import Model
 from localentropy.theory.pair_energy import NODES, PairEnergy
 from localentropy.theory.question import question
 from localentropy.theory.stabilities import density
@@ -519,8 +519,9 @@ def _without(criterion: Criterion, question: str, model: Model, control: str) ->
 
 
 def _not_computed(question: str, model: Model) -> str:
-    model = model.at(alpha=OPEN) if question in (MONOTONIC.load, POSITIVE.load) else model
-    given = ", ".join(f"{name}={value!r}" for name, value in model.parameters().items())
+    of_load = question in (MONOTONIC.load, POSITIVE.load)
+    shown = {name: value for name, value in model.parameters().items() if not (of_load and name == model.load)}
+    given = ", ".join(f"{name}={value!r}" for name, value in shown.items())
     return f"{question} is not computed for {type(model).__name__}({given})"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
 from functools import singledispatch, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
@@ -14,6 +14,8 @@ from localentropy.theory.model import Asked, Model
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from localentropy.theory.energies import Energy
 
 Own = ParamSpec("Own")
 Answer = TypeVar("Answer")
@@ -79,35 +81,62 @@ def question(
 
         @singledispatch
         def answer(model: Any, *arguments: Any, **named: Any) -> Any:
-            raise DomainError(_refusal(name, model, answer.registry))
+            raise DomainError(f"{name} is not computed for {type(model).__name__}")
 
         unknown = answer.dispatch(object)
         answer.register(of, function)
 
         def check(model: object) -> None:
+            refuse(model, allowed)
+
+        def allowed() -> list[str]:
+            """Examples of the kinds of the package that have an answer, as they are written; of others their names."""
+            kinds = dict.fromkeys(kind for base in answer.registry if base is not object for kind in _kinds(base))
+            found = [[given for given in kind.examples if is_answered(kind(**given))] for kind in kinds]
+            ours = [_written(kind, given[0]) for kind, given in zip(kinds, found, strict=True) if given]
+            return ours or [kind.__name__ for kind in answer.registry if kind is not object]
+
+        def is_answered(model: object) -> bool:
+            try:
+                refuse(model, list)
+            except DomainError:
+                return False
+            return True
+
+        def takes(energy: Energy, taught: bool) -> bool:
+            return not (pairs and taught) and (energies == "any" or (energies == "hard" and energy.hard))
+
+        def refuse(model: object, examples: Callable[[], list[str]]) -> None:
+            """Refuse a model that has no answer, naming the kinds of these examples where another kind has one."""
+            kind = type(model).__name__
+
+            def others() -> str:
+                return f"; allowed are {', '.join(one.partition('(')[0] for one in examples())}"
+
+            if not is_dataclass(model) or isinstance(model, type):
+                raise DomainError(f"{name}: {shown(model)} is no model{others()}, such as {examples()[0]}")
+            found = answer.dispatch(type(model))
+            if found is unknown:
+                raise DomainError(f"{name} is not computed for {kind}{others()}")
             if isinstance(model, Model) and teacher and not model.teacher:
-                raise DomainError(
-                    f"{name} needs a teacher: {type(model).__name__} has none; "
-                    f"allowed are {', '.join(kind.__name__ for kind in _kinds(of) if kind.teacher)}"
-                )
+                raise DomainError(f"{name} needs a teacher: {kind} has none{others()}")
             if isinstance(model, Model) and teacher is False and model.teacher:
-                raise DomainError(f"{name} is computed without a teacher only: {type(model).__name__} has one")
+                raise DomainError(f"{name} is computed without a teacher only: {kind} has one{others()}")
             if isinstance(model, Asked) and load:
                 model.require_load(name)
-            energy = model.energy if isinstance(model, Model) else None
-            if energy is not None and not (energies == "any" or (energies == "hard" and energy.hard)):
-                allowed = "a margin" if energies == "margin" else "an energy that is 0 or infinite"
-                raise DomainError(f"{name} is not computed for energy = {energy!r}; allowed is {allowed}")
+            if isinstance(model, Model) and (energy := model.energy) is not None and not takes(energy, model.teacher):
+                if "energy" not in model.parameters():
+                    raise DomainError(f"{name} is not computed for {kind}{others()}")
+                hint = "leave energy out and set margin"
+                if energies == "hard" and not (pairs and model.teacher):
+                    hint = f"take one that is 0 or infinite, or {hint}"
+                raise DomainError(f"{name} is not computed for {kind} with energy = {energy!r}: {hint}")
             if isinstance(model, Model) and binary and not model.weights.binary:
-                raise DomainError(
-                    f"{name} is computed for binary weights only: those of {type(model).__name__} are others"
-                )
+                raise DomainError(f"{name} is computed for binary weights only: those of {kind} are others{others()}")
             if isinstance(model, Model) and pairs and model.without_pairs:
                 raise DomainError(model.without_pairs)
-            found = answer.dispatch(type(model))
-            why = refuses(model) if found is function else ""
-            if found is unknown or why:
-                raise DomainError(why or _refusal(name, model, answer.registry))
+            if found is function and (why := refuses(model)):
+                raise DomainError(why)
 
         def checked(model: Any, *arguments: Any, **named: Any) -> Any:
             check(model)
@@ -135,16 +164,14 @@ def _entries(models: object) -> list[Any] | None:
 
 
 def _kinds(base: Any) -> list[Any]:
-    """The models among a class and those that derive from it."""
+    """The models of this package among a class and those that derive from it."""
     below = [kind for child in base.__subclasses__() for kind in _kinds(child)]
-    return [base, *below] if is_dataclass(base) else below
+    ours = is_dataclass(base) and base.__module__.startswith(f"{__name__.partition('.')[0]}.")
+    return [base, *below] if ours else below
 
 
-def _refusal(name: str, model: object, answered: Iterable[type]) -> str:
-    allowed = ", ".join(kind.__name__ for base in answered if base is not object for kind in _kinds(base))
-    if is_dataclass(model) and not isinstance(model, type):
-        return f"{name} is not computed for {type(model).__name__}; allowed are {allowed}"
-    return f"{name}: {shown(model)} is no model; allowed are {allowed}, such as Perceptron(alpha=0.5)"
+def _written(kind: type, given: Mapping[str, Any]) -> str:
+    return f"{kind.__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
 def numbers(answer: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -54,6 +55,7 @@ class RandomFeatures(Model):
     weights: Weights = field(init=False, repr=False, compare=False)
 
     load: ClassVar[str] = "inv_alpha"
+    examples: ClassVar[Sequence[dict[str, Any]]] = ({"alpha_T": 3.0, "inv_alpha": 2.0},)
     teacher: ClassVar[bool] = True
     tried: ClassVar[tuple[Quantity, ...]] = (MARGIN_OF_FEATURES, ALPHA_T_OF_THRESHOLDS)
 

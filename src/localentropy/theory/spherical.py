@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from localentropy.arguments import require_choice, shown
 from localentropy.errors import DomainError
@@ -39,6 +41,12 @@ class Spherical(Asked):
     units: float = 3
     machine: str = "committee"
     margin: float = 0.0
+
+    examples: ClassVar[Sequence[dict[str, Any]]] = (
+        {"alpha": 1.0, "units": 3},
+        {"alpha": 0.5, "units": 1},
+        {"alpha": 0.5, "units": 1, "margin": -1.0},
+    )
 
     def __post_init__(self) -> None:
         if self.alpha is not OPEN:
