@@ -44,6 +44,29 @@ class ConvergenceError(LocalEntropyError, ArithmeticError):
         self.residual = residual
 
 
+class EndOfCurveError(ConvergenceError):
+    """A curve that was followed from one distance to another and ends between them, at the distance of its point.
+
+    Attributes:
+        why: what may have ended it; empty if nothing is known.
+    """
+
+    def __init__(self, what: str, point: Mapping[str, float], residual: float, why: str = "") -> None:
+        super().__init__(f"{what}{why}", point, residual)
+        self.why = why
+
+    def asked(self, question: str, distance: float) -> EndOfCurveError:
+        """This error in the words of a question at a distance that was asked for."""
+        end = self.point["distance"]
+        side = "larger" if end > distance else "smaller"
+        error = EndOfCurveError(question, self.point, self.residual, self.why)
+        error.args = (
+            f"{question}: no solution at distance = {distance:.6g}: followed from {side} distances, the curve"
+            f"{self.why} ends at {end:.6g} (residual {self.residual:.3g}); unsolved='nan' gives NaN there",
+        )
+        return error
+
+
 def first_line(error: BaseException) -> str:
     """The first line of another library's message; the error's name if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -463,6 +463,12 @@ def test_curves_that_end():
         words = r"^local entropy of groups of 8, whose states may end here, did not converge at distance=0\.00"
         with pytest.raises(ConvergenceError, match=words):
             groups.at(distance)
+    words = (
+        r"^local_entropy: no solution at distance = 0\.0003: followed from larger distances, the curve of groups of 8, "
+        r"whose states may end here, ends at 0\.00\d+ \(residual .*\); unsolved='nan' gives NaN there$"
+    )
+    with pytest.raises(ConvergenceError, match=words):
+        local_entropy(MODELS["perceptron"], 3e-4, 8.0)
 
 
 def test_unsolved_distances(monkeypatch):

@@ -199,8 +199,13 @@ def test_refusals():
     with pytest.raises(DomainError, match=r"kappa = -1 is out of range: allowed are \[0.001, 5\]"):
         SymmetricPerceptron(1.0, -1.0)
     # There the solutions freeze, q -> 1.
-    with pytest.raises(ConvergenceError, match=r"^Franz-Parisi entropy .* distance=0\.0010\d+, q=0\.999"):
+    ends = r"^franz_parisi: no solution at distance = 0\.0001: followed from larger distances, .* ends at 0\.0010\d+ "
+    with pytest.raises(ConvergenceError, match=ends):
         franz_parisi(SymmetricPerceptron(1.0), 1e-4)
+    with pytest.raises(ConvergenceError, match=r"at distance = 0\.9999: followed from smaller .* ends at 0\.9989"):
+        franz_parisi(SymmetricPerceptron(1.0), 0.9999)
+    with pytest.raises(DomainError, match=r"^margin_ref = 0\.0 beside an energy: .*; leave margin_ref out$"):
+        franz_parisi(SymmetricPerceptron(1.0), 0.1, 0.0)
 
 
 @pytest.mark.parametrize(("alpha", "smallest"), [(1.0, 0.00106), (1.2, 0.0018)])

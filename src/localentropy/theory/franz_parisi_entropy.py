@@ -17,8 +17,8 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.special import entr, xlog1py
 
-from localentropy.arguments import require_choice
-from localentropy.errors import ConvergenceError, DomainError
+from localentropy.arguments import require_choice, shown
+from localentropy.errors import ConvergenceError, DomainError, EndOfCurveError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
@@ -544,14 +544,21 @@ class SymmetricCurve:
         """
         log_distance = math.log(min(distance, 1.0 - distance))
         if self._lost is not None and math.log(self._lost.point["distance"]) > log_distance:
-            raise self._lost
+            raise self._ended(distance)
         try:
             point = self._branch.to(log_distance)
         except ConvergenceError as failure:
             self._lost = end_of(self._branch, 2, failure)
-            raise self._lost from None
+            raise self._ended(distance) from None
         found = curve_point(self.problem(log_distance), point)
         return found._replace(distance=distance, slope=math.copysign(1.0, 0.5 - distance) * found.slope)
+
+    def _ended(self, distance: float) -> ConvergenceError:
+        """Where the curve ended, on the side of 1/2 of a distance."""
+        assert self._lost is not None
+        end = self._lost.point["distance"]
+        point = {**self._lost.point, "distance": end if distance < 0.5 else 1.0 - end}
+        return EndOfCurveError("Franz-Parisi entropy", point, self._lost.residual)
 
 
 def pair_at(y: Sequence[Jet], log_distance: Jet) -> Pair:
@@ -579,7 +586,7 @@ def pair_at(y: Sequence[Jet], log_distance: Jet) -> Pair:
     return Pair(1.0 - 2.0 * d, d, spread, expm1(y[0]), y[1], field, spread * exp(y[3]), chi, spread * y[4], None)
 
 
-def end_of(branch: Branch, log_v: int, failure: ConvergenceError) -> ConvergenceError:
+def end_of(branch: Branch, log_v: int, failure: ConvergenceError) -> EndOfCurveError:
     """The error of a branch that was lost: where it ended, and q there, by the position of ln v / (1 - S^2).
 
     Args:
@@ -593,7 +600,7 @@ def end_of(branch: Branch, log_v: int, failure: ConvergenceError) -> Convergence
     d = math.exp(branch.position)
     q = 1.0 - 4.0 * d * (1.0 - d) * math.exp(branch.point.coordinates[log_v])
     point = {key: value for key, value in failure.point.items() if key != "log_distance"}
-    return ConvergenceError("Franz-Parisi entropy", {"distance": d, "q": q, **point}, failure.residual)
+    return EndOfCurveError("Franz-Parisi entropy", {"distance": d, "q": q, **point}, failure.residual)
 
 
 def _through(values: Array) -> Polynomial:
@@ -713,7 +720,11 @@ def curve_of(model: Model, margin_ref: float | str) -> FranzParisiCurve | Symmet
     """
     if model.energy is None:
         return curve_around(model, margin_ref)
-    require_choice("margin_ref", margin_ref, ("max",))
+    if not (isinstance(margin_ref, str) and margin_ref == "max"):
+        raise DomainError(
+            f"margin_ref = {shown(margin_ref)} beside an energy: the reference is a typical weight of this energy; "
+            "leave margin_ref out"
+        )
     solved = model.at(energy=model.energy.solved)
     return SymmetricCurve(solved, model) if model.energy.symmetric else FranzParisiCurve(solved, model)
 
@@ -893,7 +904,7 @@ def solved_rows(
     """A table of a curve, whose first column is the distance and whose last is the residual.
 
     Args:
-        name: of the loop, for the lines that say how far it is.
+        name: of the question, for errors and the lines that say how far it is.
         columns: names of the numbers of a point.
         at: the point at a distance.
         requested: distances in range.
@@ -921,7 +932,7 @@ def solved_rows(
             rows[distance] = at(distance)
         except ConvergenceError as failure:
             if unsolved == "raise":
-                raise
+                raise failure.asked(name, distance) if isinstance(failure, EndOfCurveError) else failure from None
             rows[distance] = [distance, *[math.nan] * (len(columns) - 2), failure.residual]
     return pd.DataFrame([(distance, *rows[distance][1:]) for distance in requested], columns=list(columns))
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from localentropy.arguments import require_choice
-from localentropy.errors import ConvergenceError, DomainError
+from localentropy.errors import ConvergenceError, DomainError, EndOfCurveError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.quadrature import unit_legendre
@@ -314,7 +314,7 @@ class Arm(Branch):
             point = {"distance": distance_at(self.position), **failure.point}
             epsilon = self.family(self.position).epsilon  # type: ignore[attr-defined]
             groups = f" of groups of {1.0 / epsilon:.6g}, whose states may end here," if epsilon else ""
-            self._lost = ConvergenceError(f"local entropy{groups}", point, failure.residual)
+            self._lost = EndOfCurveError("local entropy", point, failure.residual, groups)
             raise self._lost from None
 
 
