@@ -168,6 +168,7 @@ REPLICAS_OF_GROUP = replace(REPLICAS, high=100.0, words="solutions in a group", 
 REPLICAS_OF_BLOCK = Quantity("block", "m", "replicas in a block, of one step of replica-symmetry breaking", 1e-3, 1.0)
 GAMMA = Quantity("gamma", "γ", "sharpness of the cross-entropy of minimizers", 0.1, 1e2, also=("math.inf",))
 LOG_BETA = Quantity("log_beta", "ln β", "logarithm of the inverse temperature of the cross-entropy", -20.0, 2000.0)
+LOG_BETA_OF_STEPS = LOG_BETA.within(high=300.0, words="logarithm of the inverse temperature of an energy of steps")
 PERIOD = Quantity("period", "δ", "period of a square wave", 2.0, 1e3)
 """Labels of shorter ones hardly tell anything: at 1.5 the derivative of a free entropy is below its rounding."""
 KAPPA = Quantity("kappa", "κ", "largest size of a stability of the symmetric perceptron", 1e-3, 5.0)

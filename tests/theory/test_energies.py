@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,31 @@ class Levels(Steps):
     edges: tuple[float, ...]
     energies: tuple[float, ...]
     log_beta: float = 0.0
+
+
+@dataclass(frozen=True)
+class Stated(Steps):
+    """What a user may write by mistake."""
+
+    edges: Any
+    energies: Any
+    log_beta: Any = 0.0
+
+
+@dataclass
+class Unfrozen(Steps):
+    """A dataclass that can be changed."""
+
+    largest: float
+    edges = (0.0, 1.0)
+    energies = (math.inf, 0.0, math.inf)
+
+
+@dataclass(frozen=True)
+class WithoutEnergies(Steps):
+    """Half of an energy."""
+
+    edges = (0.0, 1.0)
 
 
 BAND = Levels((-0.8, 0.8), (math.inf, 0.0, math.inf))
@@ -211,6 +237,15 @@ def test_features_without_latent_space_are_a_perceptron_for_any_energy():
     assert (latent.entropy, latent.q) == pytest.approx((storing.entropy, storing.q), abs=1e-7)
 
 
+def test_edges_and_energies_may_be_any_sequence_of_numbers():
+    @dataclass(frozen=True)
+    class Listed(Steps):
+        edges = [-0.8, 0.8]  # type: ignore[assignment] # noqa: RUF012 (what users write)
+        energies = np.array([math.inf, 0, math.inf])  # type: ignore[assignment]
+
+    assert typical(Perceptron(0.5, energy=Listed())).entropy == typical(Perceptron(0.5, energy=BAND)).entropy
+
+
 def test_solutions_around_solutions_are_those_of_the_hard_margin():
     """Franz-Parisi entropies by the kernel of edges and by that of margins."""
     found = franz_parisi(Perceptron(0.5, energy=GibbsLoss(0.0)), [0.3, 0.01])
@@ -330,7 +365,18 @@ def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(ener
         ),
         (lambda: typical(Perceptron(0.3, energy=Levels((1.0, 0.0), (0.0, 1.0, 0.0)))), "edges = .* increasing order"),
         (lambda: typical(Perceptron(0.3, energy=Levels((1.0,), (0.0, 1.0, 0.0)))), "one more than edges: 2"),
-        (lambda: typical(Perceptron(0.3, energy=Levels((1.0,), (2.0, 1.0)))), "the least must be 0"),
+        (lambda: Perceptron(0.3, energy=Levels((1.0,), (2.0, 1.0))), "the least must be 0"),
+        (lambda: Perceptron(energy=Stated(0.5, (1.0, 0.0))), r"^edges = 0\.5: allowed is a tuple of numbers in incr"),
+        (lambda: Perceptron(energy=Stated(("a",), (1.0, 0.0))), r"^edges = \('a',\): allowed is a tuple of numbers"),
+        (lambda: Perceptron(energy=Stated((0.0,), ("a", 0.0))), r"^energies = \('a', 0\.0\): allowed is a tuple of"),
+        (lambda: Perceptron(energy=Stated((0.0,), (1.0, 0.0), "a")), "^log_beta = 'a' is not a number"),
+        (lambda: Perceptron(energy=Stated((0.0,), (1.0, 0.0), 800)), r"^log_beta = 800 .*: allowed are \[-20, 300\]$"),
+        (
+            lambda: Perceptron(energy=Stated([0.0], (1.0, 0.0))),
+            r"^Stated\(.*\) has no hash: write @dataclass",
+        ),
+        (lambda: Perceptron(energy=Unfrozen(1.0)), r"^Unfrozen\(largest=1\.0\) has no hash: write @dataclass\(frozen"),
+        (lambda: Perceptron(energy=WithoutEnergies()), "^WithoutEnergies states no energies: allowed is a tuple of"),
     ],
 )
 def test_refusals(ask, message):

@@ -231,6 +231,12 @@ def test_a_model_whose_curves_have_no_minimum_that_vanishes_has_no_threshold(que
         question(model)
 
 
+def test_a_response_that_is_not_above_0_is_refused():
+    for noise in (1.0, 2.0):
+        with pytest.raises(DomainError, match=rf"^response = {1 - noise:g} is out of range: .* above 0$"):
+            kappa_max(NoisyPatterns(alpha=0.5, noise=noise))
+
+
 def test_little_noise_of_each_student_moves_the_threshold_little():
     assert alpha_le(NoisyPatterns(noise=0.0)) == pytest.approx(alpha_le(Perceptron()), abs=1e-8)
     found = alpha_le(NoisyPatterns(noise=1e-3))

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import numbers
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
@@ -26,7 +28,7 @@ from localentropy.arguments import shown
 from localentropy.errors import DomainError
 from localentropy.numerics.jets import Array, Jet, Number, compose, plain, variables
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, unit_legendre
-from localentropy.quantities import GAMMA, LOG_BETA, TEMPERATURE
+from localentropy.quantities import GAMMA, LOG_BETA, LOG_BETA_OF_STEPS, TEMPERATURE
 from localentropy.theory.pair_energy import Reference, SoftReference, StepReference
 from localentropy.theory.patterns import cross_entropy, hard_margin, pull
 from localentropy.theory.step_patterns import PANEL_NODES, step_term
@@ -152,6 +154,19 @@ class Energy(ABC):
             GibbsLoss(temperature=0.0)
         """
         return self
+
+    def require(self) -> None:
+        """Refuse an energy that is stated wrongly, before anything is computed.
+
+        Raises:
+            DomainError: says what is wrong.
+        """
+        try:
+            hash(self)
+        except TypeError:
+            raise DomainError(
+                f"{shown(self)} has no hash: write @dataclass(frozen=True), and tuples in place of lists"
+            ) from None
 
     def slopes(self, variance: float) -> tuple[float, float]:
         """First two derivatives of ln of the mean weight by the pre-activation at 0, for random weights.
@@ -344,7 +359,7 @@ class Steps(Energy):
             >>> GibbsLoss(temperature=0.4).hard, SquareWave(period=4.0).hard
             (False, True)
         """
-        return set(self.energies) <= {0.0, math.inf}
+        return set(self._levels()[1].tolist()) <= {0.0, math.inf}
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
@@ -355,7 +370,8 @@ class Steps(Energy):
             >>> GibbsLoss(temperature=0.4).symmetric, SymmetricPerceptron(alpha=1.0).energy.symmetric
             (False, True)
         """
-        return self.energies == self.energies[::-1] and self.edges == tuple(-edge for edge in self.edges[::-1])
+        edges, energies = self._levels()
+        return np.array_equal(energies, energies[::-1]) and np.array_equal(edges, -edges[::-1])
 
     @property
     def labels(self) -> Labels:
@@ -366,7 +382,25 @@ class Steps(Energy):
             >>> GibbsLoss(temperature=0.0).labels
             Labels(edges=(0.0,), weights=(0.0, 1.0))
         """
-        return Labels(self.edges, tuple(math.exp(-math.exp(self.log_beta) * energy) for energy in self.energies))
+        edges, energies = self._levels()
+        beta = math.exp(self.log_beta)
+        return Labels(tuple(edges.tolist()), tuple(math.exp(-beta * energy) for energy in energies.tolist()))
+
+    def require(self) -> None:
+        """Refuse what is no energy of stabilities.
+
+        Raises:
+            DomainError: names the edges, the energies or log_beta, and what is allowed.
+        """
+        super().require()
+        for name in ("edges", "energies"):
+            if not hasattr(self, name):
+                raise DomainError(f"{type(self).__name__} states no {name}: allowed is a tuple of numbers")
+        self._levels()
+        LOG_BETA_OF_STEPS.require(self.log_beta)
+
+    def _levels(self) -> tuple[Array, Array]:
+        return step_levels(self.edges, self.energies)
 
     def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
         """G_E, by sums of Gaussian tails and one integral."""
@@ -378,14 +412,14 @@ class Steps(Energy):
         return float(pulled), float(bent)
 
     def _found(self, at: Covariances, control: Number, labels: Labels) -> tuple[float, Array, Array, Array]:
-        edges, energies = step_levels(self.edges, self.energies)
+        edges, energies = self._levels()
         scaled = math.exp(plain(control)) * energies
         arrays = edges, scaled, *_label_arrays(labels), *unit_legendre(PANEL_NODES)
         return step_term(*map(plain, at), *arrays)  # type: ignore[no-any-return]
 
     def reference(self, at: Covariances) -> StepReference:
         """Weights drawn by this energy, and students without energy."""
-        edges, energies = step_levels(self.edges, self.energies)
+        edges, energies = self._levels()
         students = np.where(energies == 0.0, 0.0, math.inf)
         return StepReference(at.common, at.free, edges, math.exp(self.log_beta) * energies, students)
 
@@ -397,7 +431,7 @@ class Steps(Energy):
             >>> [round(slope, 6) for slope in GibbsLoss(temperature=0.4).slopes(variance=1.0)]
             [0.676832, -0.458102]
         """
-        edges, energies = step_levels(self.edges, self.energies)
+        edges, energies = self._levels()
         a, deviation = edges / math.sqrt(variance), math.sqrt(variance)
         weight = np.exp(-math.exp(self.log_beta) * energies)
         jump = np.diff(weight) * INVERSE_SQRT_2PI * np.exp(-0.5 * a * a - self._weak(variance)[0])
@@ -405,12 +439,11 @@ class Steps(Energy):
         return first, second - first**2
 
 
-@lru_cache(maxsize=256)
-def step_levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[Array, Array]:
+def step_levels(edges: Iterable[float], energies: Iterable[float]) -> tuple[Array, Array]:
     """Edges and energies of a user's `Steps` as arrays.
 
     Args:
-        edges: where the energy changes, increasing.
+        edges: where the energy changes, increasing; a tuple, or what has numbers in an order.
         energies: one more than edges.
 
     Returns:
@@ -425,6 +458,29 @@ def step_levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[
         >>> [levels.tolist() for levels in step_levels((0.0, 1.0), (math.inf, 0.0, math.inf))]
         [[0.0, 1.0], [inf, 0.0, inf]]
     """
+    try:
+        return _levels(tuple(edges), tuple(energies))
+    except TypeError:  # what has no elements, or elements without a hash, such as lists
+        return _levels(_numbers("edges", edges), _numbers("energies", energies))
+
+
+def _numbers(name: str, values: Any) -> tuple[float, ...]:
+    """The numbers of a sequence. Energies may be infinite.
+
+    Raises:
+        DomainError: no numbers in an order.
+    """
+    allowed = "in increasing order" if name == "edges" else "from 0 on, or math.inf; the least must be 0"
+    text = isinstance(values, (str, bytes, Set, Mapping))
+    entries = None if text or not isinstance(values, Iterable) else list(values)
+    if entries is None or not all(isinstance(one, numbers.Real) and not isinstance(one, bool) for one in entries):
+        raise DomainError(f"{name} = {shown(values)}: allowed is a tuple of numbers {allowed}")
+    return tuple(map(float, entries))
+
+
+@lru_cache(maxsize=256)
+def _levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[Array, Array]:
+    edges, energies = _numbers("edges", edges), _numbers("energies", energies)
     if not edges or not all(map(math.isfinite, edges)) or any(b <= a for a, b in itertools.pairwise(edges)):
         raise DomainError(f"edges = {shown(edges)}: allowed are finite numbers in increasing order, at least one")
     if len(energies) != len(edges) + 1:

@@ -159,6 +159,8 @@ class Model(Asked, ABC):
         self._set(margin=quantities.MARGIN.require(self.margin))
         if self.energy is not None and not isinstance(self.energy, Energy):
             raise DomainError(f"energy = {shown(self.energy)} is no energy: allowed are values such as GibbsLoss(0.1)")
+        if self.energy is not None:
+            self.energy.require()
         if self.energy is not None and self.margin != 0.0:
             raise DomainError(f"margin = {self.margin:g} beside an energy: the energy {self.energy!r} takes its place")
         if self.energy is not None and self.energy.symmetric and self.teacher:

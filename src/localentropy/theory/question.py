@@ -124,6 +124,8 @@ def question(
                 raise DomainError(f"{name} is computed without a teacher only: {kind} has one{others()}")
             if isinstance(model, Asked) and load:
                 model.require_load(name)
+            if isinstance(model, Model) and (model.response < 0.0 or (model.response == 0.0 and not model.teacher)):
+                raise DomainError(f"response = {model.response:.12g} is out of range: allowed are numbers above 0")
             if isinstance(model, Model) and (energy := model.energy) is not None and not takes(energy, model.teacher):
                 if "energy" not in model.parameters():
                     raise DomainError(f"{name} is not computed for {kind}{others()}")
