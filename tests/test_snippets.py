@@ -10,7 +10,6 @@ import doctest
 import re
 import shlex
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +19,7 @@ from localentropy.pipeline.artifacts import Stamp, write_table
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import read_overrides, resolve
 from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.provenance import Start
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = [ROOT / "README.md", ROOT / "data/README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
@@ -59,7 +59,7 @@ def test_the_snippets_of_a_page_run_in_their_order(page: Path, tmp_path: Path, m
     for name in re.findall(r'resolve\(\), "(\w+/\w+)"\)\.table', text):
         rows = pd.DataFrame({"D": [21], "inv_alpha": [1.2], "quantity": ["solved"], "value": [1.0]})
         table = ExperimentJob.from_configuration(resolve(), name).table
-        write_table(table, rows, Stamp("a/table", {}, "code"), datetime.now(UTC), ["snakemake"])
+        write_table(table, rows, Stamp("a/table", {}, "code"), Start.now(), ["snakemake"])
     names: dict[str, object] = {}
     for block in python_blocks(page):
         for statement, number in statements(block):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,10 @@ from localentropy.commands.show import describe
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.outputs import GALLERY
+from localentropy.pipeline.provenance import Start, circumstances
 from tests.pipeline.test_config_mutations import many, mutated_trees
 
-MADE = (datetime.now(UTC), ["snakemake", "x"])
+MADE = (Start.now(), ["snakemake", "x"])
 
 
 def stamp(**changes: object) -> artifacts.Stamp:
@@ -45,7 +45,7 @@ def test_a_table_comes_back_with_its_stamp(table: Path) -> None:
 def test_a_column_of_vectors_comes_back(tmp_path: Path) -> None:
     file, vectors = tmp_path / "table.parquet", [np.arange(3, dtype=np.float32), np.ones(2, np.float32)]
     artifacts.write_table(
-        file, pd.DataFrame({"x": [1, 2], "weights": vectors}), stamp(), datetime.now(UTC), ["snakemake", "x"]
+        file, pd.DataFrame({"x": [1, 2], "weights": vectors}), stamp(), Start.now(), ["snakemake", "x"]
     )
     for found, vector in zip(artifacts.read_table(file).rows["weights"], vectors, strict=True):
         assert found.dtype == np.float32
@@ -70,6 +70,17 @@ def test_the_same_table_has_the_same_bytes(table: Path, tmp_path: Path) -> None:
 def test_stamps_tell_what_differs(change: dict[str, object], label: str) -> None:
     assert stamp().difference(stamp()) is None
     assert stamp().difference(stamp(**change)) == f"made from other {label}"
+
+
+def test_the_cpu_time_of_a_run_is_without_that_of_the_process_before_it() -> None:
+    while sum(os.times()[:4]) < 0.2:
+        sum(range(10_000))
+    before = sum(os.times()[:4])
+    started = Start.now()
+    while sum(os.times()[:4]) < before + 0.05:
+        sum(range(10_000))
+    spent = circumstances(started, [])["cpu_seconds"]
+    assert 0.04 <= spent <= sum(os.times()[:4]) - before + 0.01
 
 
 def test_any_flipped_bit_or_cut_is_noticed(table: Path) -> None:
@@ -125,7 +136,7 @@ def test_writers_of_one_file_never_share_a_temporary_name(tmp_path: Path) -> Non
 @pytest.fixture
 def figure(tmp_path: Path) -> Path:
     artifacts.write_output(
-        tmp_path / "figure", {".png": b"picture"}, stamp(), "A caption.", datetime.now(UTC), ["snakemake", "x"]
+        tmp_path / "figure", {".png": b"picture"}, stamp(), "A caption.", Start.now(), ["snakemake", "x"]
     )
     return tmp_path / "figure.png"
 

@@ -34,7 +34,7 @@ def test_the_pages_hold_what_the_jobs_took(made: Checkout) -> None:
         assert text.startswith("before <!-- times -->\nMeasured at the scale `default` on 20")
         assert text.endswith("<!-- /times --> after") and "old" not in text
     spent = re.findall(r"^\| `figure9\d` \| .* \| (\d+) s \|$", figures, re.MULTILINE)
-    assert len(spent) == 3 and all(int(seconds) > 0 for seconds in spent)
+    assert len(spent) == 3  # toys take no second
     assert cluster.count("|---|---|---|---|---|---|") == 1  # no toy takes a minute
     table = made.table("toy_a")
     assert re.search(

@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +87,7 @@ def write_table(
     file: Path,
     rows: pd.DataFrame,
     stamp: Stamp,
-    started: datetime,
+    started: provenance.Start,
     command: Sequence[str],
     parts: Sequence[Mapping[str, Any]] = (),
 ) -> None:
@@ -173,7 +172,7 @@ def write_output(
     contents: Mapping[str, bytes],
     stamp: Stamp,
     caption: str,
-    started: datetime,
+    started: provenance.Start,
     command: Sequence[str],
     settings: Mapping[str, str] | None = None,
 ) -> None:
@@ -200,7 +199,7 @@ def write_record(
     hashes: Mapping[str, str],
     stamp: Stamp,
     caption: str,
-    started: datetime,
+    started: provenance.Start,
     command: Sequence[str],
     settings: Mapping[str, str] | None = None,
 ) -> None:

@@ -27,6 +27,7 @@ from localentropy.pipeline import artifacts
 from localentropy.pipeline.config import OPTION, ROOT, Configuration, load_program, override_words, require_known
 from localentropy.pipeline.machine import MachineError
 from localentropy.pipeline.progress import reporting
+from localentropy.pipeline.provenance import Start
 from localentropy.programs.parts.parameters import Context, Experiment, ExperimentParameters
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class DatasetJob(ContentJob):
         """Prepare the dataset, whole or not at all, and write its record."""
         from localentropy.data.prepare import prepare
 
-        started = datetime.now(UTC)
+        started = Start.now()
         stamp = self.wanted_stamp()
         with reporting(f"dataset {self.name}", 1, log) as reporter:
             dataset = prepare(self.name, self.file, source=self.source, mirror=self.mirror)
@@ -452,7 +453,7 @@ class ExperimentJob(TableReader):
         # The stamp is taken first: tasks load their code and read their data later.
         stamp = self.wanted_stamp(number)
         tables = {name: self.read(name) for name in self.tables}
-        started = datetime.now(UTC)
+        started = Start.now()
         tasks = list(enumerate(self.experiment.tasks(self.parameters)))[number - 1 :: self.parts]
         rows = []
         with (
@@ -468,14 +469,14 @@ class ExperimentJob(TableReader):
             table = pd.concat(rows, ignore_index=True)
             self.require_unedited(number)
             artifacts.write_table(file, table, stamp, started, self.command)
-            seconds = (datetime.now(UTC) - started).total_seconds()
+            seconds = (datetime.now(UTC) - started.time).total_seconds()
             reporter.summary(f"{len(tasks)} tasks, {len(table)} rows, {seconds:.1f} s → {file}")
 
     def merge(self, log: Path | None = None) -> None:
         """Join the parts in the order of the tasks, if the table is not there: it does not depend on their number."""
         import pandas as pd
 
-        started = datetime.now(UTC)
+        started = Start.now()
         with reporting(self.name, 1, log) as reporter:
             if self.whole():
                 reporter.summary(f"made before → {self.table}")

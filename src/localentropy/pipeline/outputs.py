@@ -14,7 +14,6 @@ import traceback
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -25,6 +24,7 @@ from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, RESULTS, ExperimentJob, TableReader
 from localentropy.pipeline.config import ROOT, Configuration, find_target, override_words, split_target
 from localentropy.pipeline.progress import reporting
+from localentropy.pipeline.provenance import Start
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,7 +177,7 @@ class OutputJob(TableReader):
 
     def make(self, log: Path | None = None) -> None:
         """Read the tables. Write every file and the record of all, unless they are there. Publish them."""
-        started = datetime.now(UTC)
+        started = Start.now()
         with reporting(self.target, 1, log) as reporter:
             if self.whole():
                 self.publish()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from localentropy.closure import SOURCE
 
@@ -34,7 +34,29 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in STAMPED_VERSIONS}
 
 
-def circumstances(started: datetime, command: Sequence[str]) -> dict[str, Any]:
+class Start(NamedTuple):
+    """When a run began.
+
+    Attributes:
+        time: by the clock.
+        cpu_seconds: that the process had used before.
+    """
+
+    time: datetime
+    cpu_seconds: float
+
+    @classmethod
+    def now(cls) -> Start:
+        """A run that begins now."""
+        return cls(datetime.now(UTC), _cpu_seconds())
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process so far, and of its children that have ended."""
+    return sum(os.times()[:4])
+
+
+def circumstances(started: Start, command: Sequence[str]) -> dict[str, Any]:
     """Command, machine and time of a run. They are recorded beside a file and never compared.
 
     Args:
@@ -48,10 +70,10 @@ def circumstances(started: datetime, command: Sequence[str]) -> dict[str, Any]:
         "host": platform.node(),
         "platform": platform.platform(),
         "processors": os.cpu_count(),
-        "started": started.isoformat(timespec="seconds"),
+        "started": started.time.isoformat(timespec="seconds"),
         "finished": now.isoformat(timespec="seconds"),
-        "wall_seconds": round((now - started).total_seconds(), 3),
-        "cpu_seconds": round(sum(os.times()[:4]), 3),
+        "wall_seconds": round((now - started.time).total_seconds(), 3),
+        "cpu_seconds": round(_cpu_seconds() - started.cpu_seconds, 3),
         "memory_bytes": _peak_memory(),
     }
 
