@@ -88,7 +88,10 @@ def sbpi(
 
 def _check(instance: Instance, theta: int, reinforcement: float, passes: int) -> None:
     if not instance.binary:
-        raise DomainError("sbpi needs ±1 patterns: its hidden states are integers; take activation = 'sign'")
+        raise DomainError(
+            "sbpi needs ±1 patterns: its hidden states are integers; take binarize=True (a classifier) or "
+            "activation='sign' (random features)"
+        )
     require_odd(instance.N)
     if not THETA.has(require_integer("theta", theta)) or theta % 2 != 1:
         raise DomainError(
