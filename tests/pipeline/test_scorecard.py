@@ -57,7 +57,10 @@ def claims(toys: Checkout) -> Checkout:
 def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims: Checkout) -> None:
     missing = claims.python("scorecard")
     assert missing.status == 1
-    lacks = r"error: results/overparam/toy_a/[0-9a-f]{16}\.parquet: no such table; run overparam/toy_a first\n"
+    lacks = (
+        r"error: results/overparam/toy_a/[0-9a-f]{16}\.parquet: no such table; "
+        r"run `python -m localentropy run overparam/toy_a` first\n"
+    )
     assert re.fullmatch(lacks, missing.output), missing.output
     first = claims.snakemake("scorecard")
     assert first.status == 0, first.output

@@ -166,7 +166,9 @@ def test_a_damaged_table_two_steps_before_a_figure_is_deleted_and_made_again_whe
 def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sums: Checkout) -> None:
     refused = sums.python("run", "overparam/toy_sum", "--scale", "smoke")
     assert refused.status == 1 and refused.output.count("\n") == 1
-    assert refused.output.endswith(".parquet: no such table; run overparam/toy_a first\n")
+    assert refused.output.endswith(
+        ".parquet: no such table; run `python -m localentropy run overparam/toy_a --config scale=smoke` first\n"
+    )
     for name in ("toy_a", "toy_sum", "toy_total"):
         assert sums.python("run", f"overparam/{name}", "--scale", "smoke").status == 0
     assert sums.python("plot", "figure94", "--scale", "smoke").status == 0
@@ -174,7 +176,9 @@ def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sum
     assert sums.snakemake("figure94", "--config", "scale=smoke").did == set()
     sums.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 5"))
     stale = sums.python("run", "overparam/toy_sum", "--scale", "smoke")
-    assert stale.status == 1 and stale.output.endswith(".parquet: no such table; run overparam/toy_a first\n")
+    assert stale.status == 1 and stale.output.endswith(
+        ".parquet: no such table; run `python -m localentropy run overparam/toy_a --config scale=smoke` first\n"
+    )
 
 
 def test_committed_tables_serve_the_parameters_of_the_tables_behind_them(sums: Checkout) -> None:

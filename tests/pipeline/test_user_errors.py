@@ -144,7 +144,7 @@ def test_a_part_that_is_none_is_refused(untouched: Checkout) -> None:
         (["run", "overparam/toy_a", "--config", "toy_a.points"], "--config toy_a.points: allowed: key=value"),
         (["run", "overparam/toy_a", "--config", "toy_a.points=-1"], "--config: toy_a.points = -1: allowed"),
         (["run", "overparam/toy_a", "--config", "toy_b.points=1", "toy_a.points=0"], "toy_a.points = 0: allowed"),
-        (["plot", "figure91"], ".parquet: no such table; run overparam/toy_a first"),
+        (["plot", "figure91"], ".parquet: no such table; run `python -m localentropy run overparam/toy_a` first"),
         (["show", "overparam/toy_a"], ".parquet: no such table; `snakemake overparam/toy_a` makes it"),
         (["show", "overparam/toy_c"], "overparam/toy_c: no such experiment; did you mean 'overparam/toy_"),
         (["show", "absent.parquet"], "absent.parquet: no such table"),
@@ -155,7 +155,19 @@ def test_a_part_that_is_none_is_refused(untouched: Checkout) -> None:
             ["show", "overparam_figrue91"],
             "overparam_figrue91: nothing to show; did you mean 'figure91'? allowed: a table",
         ),
-        (["show", "overparam_figure91"], "figures/default/overparam/figure91.png: not there; `make figure91` makes it"),
+        (
+            ["show", "figures/smoke/overparam/figure91.png"],
+            "91.png: no such file; `snakemake figure91 --config scale=smoke`",
+        ),
+        (
+            ["run", "figure91"],
+            "error: figure91: a figure, no experiment; it needs overparam/toy_a; `make figure91` draws",
+        ),
+        (["merge", "overparam/toy_a", "--scale", "smoke"], "run overparam/toy_a --config scale=smoke` first"),
+        (
+            ["show", "overparam_figure91"],
+            "figures/default/overparam/figure91.png: not there; `snakemake figure91` makes",
+        ),
         (["show", "two\nlines.parquet"], "two\\nlines.parquet: no such table"),
         (
             ["prepare", "mnist", "--config", "data.source=mirror", 'data.mirror="two\\nlines"'],

@@ -85,7 +85,9 @@ def test_results_of_an_older_version_are_remade_and_never_mixed(reference: Refer
     shutil.rmtree(finished.folder / ".snakemake")
     drawn = finished.checkout.python("plot", "figure9", "--scale", "smoke")
     assert drawn.status == 1 and drawn.output.count("\n") == 1, drawn.output
-    assert drawn.output.endswith(".parquet: no such table; run overparam/typical first\n"), drawn.output
+    assert drawn.output.endswith(
+        ".parquet: no such table; run `python -m localentropy run overparam/typical --config scale=smoke` first\n"
+    ), drawn.output
     merged = finished.checkout.python("merge", "overparam/typical", "--scale", "smoke")
     assert merged.status == 1 and ".parquet: no such table" in merged.output
     assert (finished.folder / "figures/smoke/overparam/figure9.csv").read_bytes() == old

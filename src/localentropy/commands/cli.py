@@ -17,6 +17,7 @@ from localentropy.pipeline.machine import open_closed_streams, output, refusals
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration
 
+LAST_PORT = 65535
 INTERRUPTED = 130
 """Exit status after Ctrl-C, by Typer and by custom."""
 
@@ -199,7 +200,10 @@ def verify(
     for file, finding in found:
         print(f"{file}: {finding or 'current'}")
     if bad := sum(finding is not None for _, finding in found):
-        raise LocalEntropyError(f"{bad} files are not current; the next run makes again what it needs")
+        raise LocalEntropyError(
+            f"{bad} {'file is' if bad == 1 else 'files are'} not current; if made with --config, give verify the same "
+            "words; else the next run makes again what it needs"
+        )
 
 
 @app.command()
@@ -347,7 +351,7 @@ def explore(
     figure: Annotated[
         str | None, typer.Argument(help="a figure's target, e.g. figure3; without it they are listed")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="where the page is; 0 takes any that is free")] = 5006,
+    port: Annotated[int, typer.Option(help="where the page is; 0 takes any that is free")] = 5006,
     browser: Annotated[bool, typer.Option(help="open the page")] = True,
     allow: Annotated[
         list[str] | None, typer.Option(help="also answer under this name, e.g. localhost:8000, a tunnel's other end")
@@ -360,6 +364,10 @@ def explore(
         for name, shows in names().items():
             print(f"{name:20} {shows}")
         return
+    if not 0 <= port <= LAST_PORT:
+        raise ConfigError(
+            f"--port = {port}: allowed: an integer from 0 to {LAST_PORT}; nearest: {min(max(port, 0), LAST_PORT)}"
+        )
     explore(figure, port, browser, allow or [])
 
 

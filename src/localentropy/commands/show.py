@@ -15,6 +15,7 @@ from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import RESULTS, ExperimentJob
 from localentropy.pipeline.config import (
     OPTION,
+    SCALES,
     Configuration,
     bare_target,
     resolve,
@@ -41,7 +42,7 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
         if not file.exists():
             copy = GALLERY / output.place(output.target)
             told = f"; {copy}{file.suffix} is there" if copy.with_suffix(".json").exists() else ""
-            raise ArtifactError(f"{file}: not there; `make {output.target}` makes it{told}")
+            raise ArtifactError(f"{file}: not there; `{shlex.join(output.command)}` makes it{told}")
     if not file.suffix and len(file.parts) == 2 and not file.exists():
         experiment = ExperimentJob.from_configuration(configuration(), str(file))
         file = experiment.source[0]
@@ -64,6 +65,8 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
             )
         if file.exists() and GALLERY.absolute() in file.absolute().parents:
             raise ArtifactError(f"{file}: a copy without its record, {name}.json; `localentropy gallery` copies both")
+        if not file.exists() and (output := _published(file, configuration)):
+            raise ArtifactError(f"{file}: no such file; `{shlex.join(output.command)}` makes it")
         known = [] if file.exists() or file.suffix else output_targets(configuration())
         close = nearest_choice(bare_target(file.name), known)
         hint = f"did you mean {close!r}? " if close else ""
@@ -81,6 +84,16 @@ def _named(name: str, configuration: Configuration) -> OutputJob | None:
     targets = output_targets(configuration)
     target = name if name in targets else bare_target(name)
     return output_job(configuration, target) if target in targets else None
+
+
+def _published(file: Path, configuration: Callable[[], Configuration]) -> OutputJob | None:
+    """The figure or scorecard that would write a file below `figures`; None if none would."""
+    if FIGURES.absolute() not in file.absolute().parents:
+        return None
+    place = file.absolute().relative_to(FIGURES.absolute()).with_suffix("")
+    chosen = resolve(place.parts[0]) if place.parts[0] in SCALES else configuration()
+    jobs = (output_job(chosen, target) for target in output_targets(chosen))
+    return next((job for job in jobs if job.published == FIGURES / place and file.suffix in job.suffixes), None)
 
 
 def findings(configuration: Configuration) -> list[tuple[Path, str | None]]:

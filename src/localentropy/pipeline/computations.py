@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,9 +23,17 @@ from localentropy import closure
 from localentropy.arguments import memory_limit
 from localentropy.atomic import file_hash
 from localentropy.data.registry import embedded_path
-from localentropy.errors import ArtifactError, DataError
+from localentropy.errors import ArtifactError, ConfigError, DataError
 from localentropy.pipeline import artifacts
-from localentropy.pipeline.config import OPTION, ROOT, Configuration, load_program, override_words, require_known
+from localentropy.pipeline.config import (
+    OPTION,
+    ROOT,
+    Configuration,
+    bare_target,
+    load_program,
+    override_words,
+    require_known,
+)
 from localentropy.pipeline.machine import MachineError
 from localentropy.pipeline.progress import reporting
 from localentropy.pipeline.provenance import Start
@@ -258,7 +267,7 @@ class TableReader(ContentJob):
         """
         file = self.tables[name]
         if not file.exists():
-            raise ArtifactError(f"{file}: no such table; run {name} first")
+            raise _missing(file, name, self.overrides)
         return read_checked(file, self.origins[name]).rows
 
 
@@ -288,6 +297,11 @@ class ExperimentJob(TableReader):
         Raises:
             ConfigError: there is no such experiment.
         """
+        if (figure := configuration.figures.get(bare_target(name))) is not None:
+            raise ConfigError(
+                f"{name}: a figure, no experiment; it needs {', '.join(figure.experiments)}; "
+                f"`make {bare_target(name)}` draws it"
+            )
         require_known(name, configuration.experiments, "experiment")
         parameters = configuration.experiments[name]
         own = {dataset: DatasetJob.from_configuration(configuration, dataset) for dataset in parameters.DATASETS}
@@ -482,6 +496,9 @@ class ExperimentJob(TableReader):
                 reporter.summary(f"made before → {self.table}")
                 return
             stamp = self.wanted_stamp()
+            for number in self.numbers:
+                if not self.part(number).exists():
+                    raise _missing(self.part(number), self.name, self.overrides)
             parts = [read_checked(self.part(number), self.origin) for number in self.numbers]
             rows = pd.concat([part.rows for part in parts], ignore_index=True)
             rows = rows.sort_values("task", kind="stable", ignore_index=True).drop(columns="task")
@@ -490,6 +507,12 @@ class ExperimentJob(TableReader):
             records = [artifacts.read_circumstances(self.part(number)) for number in self.numbers]
             artifacts.write_table(self.table, rows, stamp, started, self.command, records if all(records) else ())
             reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
+
+
+def _missing(file: Path, name: str, overrides: Sequence[str]) -> ArtifactError:
+    """The error of a table, or part of one, that is not there."""
+    words = ["python", "-m", "localentropy", "run", name, *([OPTION, *overrides] if overrides else [])]
+    return ArtifactError(f"{file}: no such table; run `{shlex.join(words)}` first")
 
 
 def read_checked(file: Path, origin: str) -> artifacts.Table:
