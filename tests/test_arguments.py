@@ -1,6 +1,7 @@
 """Checks of arguments: every refusal is one short line, whatever is passed."""
 
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -36,7 +37,7 @@ from localentropy.arguments import (
     shown,
 )
 from localentropy.errors import DomainError
-from localentropy.quantities import DAMPING, SIZE
+from localentropy.quantities import ALPHA, DAMPING, SIZE
 
 
 class Unprintable:
@@ -354,3 +355,29 @@ def test_what_does_not_fit_the_memory():
 def test_an_end_of_a_range_is_written_exactly(end, words):
     assert bound(end) == words
     assert float(words) == end
+
+
+def test_a_name_that_begins_otherwise_must_be_more_alike_to_be_suggested():
+    assert nearest_choice("abs", ["sign", "absolute"]) == "absolute"
+    assert nearest_choice("figure99", ["margins/sign_curves", "overparam/typical"]) is None
+    assert nearest_choice("igure3", ["figure3"]) == "figure3"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (math.nan, "alpha = nan is out of range: allowed are [1e-09, 1e+09]"),
+        (math.inf, "alpha = inf is out of range: allowed are [1e-09, 1e+09]"),
+        ("0.5", "alpha = '0.5' is not a number: allowed are [1e-09, 1e+09]"),
+        (True, "alpha = True is not a number: allowed are [1e-09, 1e+09]"),
+    ],
+)
+def test_what_is_no_number_of_a_quantity_is_refused_with_its_range(value, message):
+    for ask in (ALPHA.require, ALPHA.require_all, lambda number: ALPHA.require_all([0.5, number])):
+        with pytest.raises(DomainError, match=f"^{re.escape(message)}$"):
+            ask(value)
+
+
+def test_what_is_no_integer_of_a_quantity_is_refused_with_its_range():
+    with pytest.raises(DomainError, match=r"^N = '50' is not an integer: allowed are integers from 1 to 2147483647$"):
+        SIZE.require("50")

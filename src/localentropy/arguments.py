@@ -9,7 +9,7 @@ import os
 import re
 import resource
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -30,6 +30,8 @@ MOST_LISTED = 5
 """Largest number of choices in a message."""
 LIKE = 0.5
 """Smallest likeness of two words at which an error suggests one for the other."""
+LIKE_OTHERWISE = 0.6
+"""The same for two words that begin differently."""
 LARGEST = 1e250
 """The largest size of an element of an array: sums of them do not overflow."""
 LARGEST_PATTERN = 1e6
@@ -74,19 +76,26 @@ def listed(value: object, choices: Sequence[str]) -> str:
 def _likeness(value: object, choice: str) -> tuple[float, float]:
     """How like a choice is to a value: the part of the value's words that it has, and how alike both are written.
 
-    Capital and small letters count as the same. What stands before a `/` need not be written. Below `LIKE` it is 0.
+    Capital and small letters count as the same. What stands before a `/` need not be written. Below `LIKE` it is 0, and
+    below `LIKE_OTHERWISE` where the words begin differently.
     """
     text, folded = str(value)[:LONGEST_SHOWN].casefold(), choice.casefold()
     words = set(re.findall(r"[^\W_]+", text))
     same = len(words & set(re.findall(r"[^\W_]+", folded))) / max(len(words), 1)
-    written = difflib.SequenceMatcher(None, folded if "/" in text else folded.rpartition("/")[2], text).ratio()
-    return same, written if written >= LIKE else 0.0
+    spelled = folded if "/" in text else folded.rpartition("/")[2]
+    written = difflib.SequenceMatcher(None, spelled, text).ratio()
+    return same, written if written >= (LIKE if spelled[:1] == text[:1] else LIKE_OTHERWISE) else 0.0
 
 
-def require_number(name: str, value: object) -> float:
+def require_number(name: str, value: object, allowed: Callable[[], str] | None = None) -> float:
     """The argument as a finite float.
 
     Text and booleans are refused even where Python could convert them: they are mistakes.
+
+    Args:
+        name: of the argument.
+        value: the argument.
+        allowed: gives the range in words, for the message; None if there is none.
 
     Raises:
         DomainError: not a number, or not finite.
@@ -95,14 +104,18 @@ def require_number(name: str, value: object) -> float:
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise DomainError(f"{name} = {shown(value)} is not a number")
+        raise DomainError(f"{name} = {shown(value)} is not a number{_told(allowed)}")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise DomainError(f"{name} = {number} must be finite")
+        raise DomainError(f"{name} = {number} {f'is out of range{_told(allowed)}' if allowed else 'must be finite'}")
     return number
+
+
+def _told(allowed: Callable[[], str] | None) -> str:
+    return f": allowed are {allowed()}" if allowed else ""
 
 
 def require_integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
@@ -111,11 +124,12 @@ def require_integer(name: str, value: object, least: int | None = None, most: in
     Raises:
         DomainError: not an integer, below `least` or above `most`.
     """
+    allowed = f"at least {least}" if most is None else f"from {least} to {most}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise DomainError(f"{name} = {shown(value)} is not an integer")
+        told = "" if least is None else f": allowed are integers {allowed}"
+        raise DomainError(f"{name} = {shown(value)} is not an integer{told}")
     number = int(value)
     if (least is not None and number < least) or (most is not None and number > most):
-        allowed = f"at least {least}" if most is None else f"from {least} to {most}"
         raise DomainError(f"{name} = {shown(number)} is out of range: allowed are integers {allowed}")
     return number
 
@@ -191,13 +205,14 @@ def require_named(name: str, value: object, named: Mapping[str, _Value], kind: t
     return named[require_choice(name, value, named)]
 
 
-def require_array(name: str, values: Any) -> np.ndarray:
+def require_array(name: str, values: Any, allowed: Callable[[], str] | None = None) -> np.ndarray:
     """The argument as a float64 array of finite numbers, or DomainError.
 
     Args:
         name: of one element.
         values: a number or a (nested) sequence of numbers, with at least one element. Sets, mappings and masked
             arrays are refused: sets have no order, mappings have keys and values, and masked numbers are not there.
+        allowed: gives the range in words, for the message; None if there is none.
     """
     import numpy as np
 
@@ -210,12 +225,14 @@ def require_array(name: str, values: Any) -> np.ndarray:
     if array is not None and array.dtype.kind in "fiu":
         numbers = array.astype(np.float64)
         if not np.isfinite(numbers).all():
-            require_number(name, numbers[~np.isfinite(numbers)][0])
+            require_number(name, numbers[~np.isfinite(numbers)][0], allowed)
     else:
         # Booleans, text and what else Python could convert are refused one by one.
         whole = not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, np.ndarray))
         elements = np.asarray(values if whole else list(values), dtype=object)
-        numbers = np.array([require_number(name, element) for element in elements.flat]).reshape(elements.shape)
+        numbers = np.array([require_number(name, element, allowed) for element in elements.flat]).reshape(
+            elements.shape
+        )
     if numbers.size == 0:
         raise DomainError(f"no {name} given")
     return numbers

@@ -72,7 +72,7 @@ class Quantity:
         Raises:
             DomainError: not a number, or out of range.
         """
-        number = require_number(self.name, value)
+        number = require_number(self.name, value, lambda: self.allowed)
         if not self.has(number):
             raise DomainError(f"{self.name} = {number:.12g} is out of range: allowed are {self.allowed}")
         return number
@@ -83,7 +83,7 @@ class Quantity:
         Raises:
             DomainError: no numbers, or one out of range.
         """
-        numbers = require_array(self.name, values)
+        numbers = require_array(self.name, values, lambda: self.interval)
         # The ends of a range are few, and its numbers may be many.
         if not (self.has(numbers.min()) and self.has(numbers.max())):
             wrong = next(number for number in numbers.flat if not self.has(number))

@@ -345,7 +345,7 @@ class OpenPrior(Gaussian):
         (lambda: bayes.learning(-1.0), "alpha = -1 is out of range"),
         (lambda: bayes.learning(1.0, "binry"), "nearest is 'binary'"),
         (lambda: bayes.learning(1.0, start="cold"), "start = 'cold' is not known"),
-        (lambda: bayes.learning(math.nan, channel="absolute"), "alpha = nan must be finite"),
+        (lambda: bayes.learning(math.nan, channel="absolute"), "alpha = nan is out of range"),
         (lambda: bayes.state_evolution(1.0, 0), "updates = 0 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, 1.0), "overlap = 1 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, channel="abs"), "nearest is 'absolute'"),

@@ -71,7 +71,9 @@ _QUANTITIES = """\
 
 Every number that a function of the library takes, and its range. The configuration takes the same ranges. A function
 that is given another number raises `DomainError`, which names the argument, its value and the range. An argument that
-stands here several times has another range in each meaning. Infinity and NaN are never in a range.
+stands here several times has another range in each meaning: choose the row by its meaning. NaN is never allowed, and
+infinity only where `math.inf` stands. Functions that take several numbers have the plural as argument: `distances`,
+`overlaps`, `eigenvalues`, `coefficients`.
 """
 
 
