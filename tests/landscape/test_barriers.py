@@ -217,6 +217,12 @@ def test_wrong_arguments_are_refused(change: dict[str, object], said: str) -> No
         bent_flip_path(**{**given, **change})  # type: ignore[arg-type]
 
 
+def test_barriers_that_differ_by_direction_are_named() -> None:
+    message = r"^barriers\[0, 1\] = 0\.1 but barriers\[1, 0\] = 0\.2: allowed is a symmetric square$"
+    with pytest.raises(DomainError, match=message):
+        region(np.array([[0.0, 0.1], [0.2, 0.0]]))
+
+
 def test_barriers_that_are_no_symmetric_square_are_refused() -> None:
     for wrong in ([[0.0, 1.0], [0.5, 0.0]], [[0.0, 1.0, 1.0]]):
         with pytest.raises(DomainError, match="symmetric square"):

@@ -174,7 +174,7 @@ def test_a_linear_loss_has_no_curvature() -> None:
     ("change", "said"),
     [
         ({"model": 3}, "model = int object"),
-        ({"layer": "1"}, "layer = '1': the model has no such parameters"),
+        ({"layer": "1"}, "layer = '1' has no parameters that take derivatives: allowed are 'weight', 'bias'"),
         ({"loss": lambda model: model.weight}, "loss: what it returned is no single finite number"),
         ({"loss": lambda model: model.weight.sum() / 0}, "loss: what it returned is no single finite number"),
         ({"loss": lambda model: torch.tensor(1.0)}, "loss: what it returned does not depend"),

@@ -148,7 +148,10 @@ def test_a_function_of_one_number():
 @pytest.mark.parametrize(
     ("activation", "message"),
     [
-        ("tanhh", "activation = 'tanhh' is not known: allowed are sign, relu, erf, identity, tanh; nearest is 'tanh'"),
+        (
+            "tanhh",
+            "activation = 'tanhh' .* sign, relu, erf, identity, tanh, and a function of one number; nearest is 'tanh'",
+        ),
         (3, "activation = 3 is not known"),
         (lambda x: x * x, "no linear part"),
         (lambda x: 0 * x + 1, "is constant: its variance must be positive"),

@@ -124,6 +124,7 @@ def test_de_almeida_and_thouless(margin):
     ("call", "words"),
     [
         (lambda: Spherical(units=2), "units = 2 is out of range: allowed are 1, 3"),
+        (lambda: Spherical(units="3"), "units = '3' is not a number: allowed are 1, 3, math.inf"),  # type: ignore[arg-type]
         (lambda: capacity_one_step(Spherical(units=math.inf)), "units = inf is out of range"),
         (lambda: Spherical(units=1, machine="parity"), "units = 1 is out of range: the parity machine"),
         (lambda: Spherical(units=3, margin=-1.0), "margin = -1 is out of range: 3 units"),

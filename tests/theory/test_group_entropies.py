@@ -78,7 +78,7 @@ def test_groups_at_the_overlap_of_typical_solutions(name, y):
     np.testing.assert_allclose(found["entropy"][:2], solution.entropy, atol=2e-9)
     if y > 1:
         assert -1e-4 < found["entropy"][2] - solution.entropy < 0
-    with pytest.raises(DomainError, match="of typical solutions on"):
+    with pytest.raises(DomainError, match="; typical solutions have the overlap"):
         group_entropy(MODELS[name], solution.q - 1e-3, y)
 
 
@@ -208,7 +208,10 @@ def test_enumeration_of_pairs():
     ("ask", "message"),
     [
         (lambda: group_entropy(Perceptron(0.5), 1.0), r"overlap = 1 is out of range: allowed are \[0.001, 0.9999\]"),
-        (lambda: group_entropy(Perceptron(0.5), 0.1), r"overlap = 0.1 is out of range: .* from the overlap 0.32238"),
+        (
+            lambda: group_entropy(Perceptron(0.5), 0.1),
+            r"overlap = 0.1 is out of range: .*; typical solutions have the overlap 0.32238",
+        ),
         (lambda: group_entropy(Perceptron(0.5), 0.9, 0.5), r"replicas = 0.5 is out of range: allowed are \[1, 100\]"),
         (lambda: group_entropy(Perceptron(0.5), 0.9, math.nan), r"replicas = nan is out of range"),
         (lambda: group_entropy(Perceptron(0.9), 0.9, 2), r"is above alpha_c"),

@@ -441,7 +441,14 @@ def test_curves_of_neighbouring_margins():
     [
         ((0.6,), "distance = 0.6 is out of range: allowed are [0.0001, 0.5]"),
         ((0.1, 0.5), "replicas = 0.5 is out of range: allowed are [1, 10000], math.inf and 'zero external entropy'"),
-        ((0.1, "zero"), "replicas = 'zero' is not known: allowed are zero external entropy, math.inf, and a number"),
+        (
+            (0.1, "zero"),
+            "'zero' is not known: allowed are 'zero external entropy', math.inf and [1, 10000]; nearest is 'z",
+        ),
+        (
+            (0.1, "inf"),
+            "'inf' is not known: allowed are 'zero external entropy', math.inf and [1, 10000]; nearest is math.",
+        ),
         ((0.1, math.nan), "replicas = nan is out of range"),
     ],
 )

@@ -60,7 +60,7 @@ def test_margin_of_the_reference(margin_ref):
 
 
 def test_activation_and_mode_by_name():
-    with pytest.raises(DomainError, match=r"allowed are sign, erf, tanh, identity$"):
+    with pytest.raises(DomainError, match=r"allowed are sign, erf, tanh, identity, and a function of one number$"):
         typical(RandomFeatures(activation=None, **GOOD))  # type: ignore[arg-type]
     with pytest.raises(DomainError, match="nearest is 'tanh'"):
         typical(RandomFeatures(activation="tahn", **GOOD))

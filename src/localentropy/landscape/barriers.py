@@ -324,8 +324,14 @@ def region(barriers: np.ndarray, *, level: float = 0.0) -> Region:
     from scipy.sparse.csgraph import connected_components
 
     heights = require_reals("barriers", barriers, ("solutions", "solutions"))
-    if heights.shape[0] != heights.shape[1] or not np.array_equal(heights, heights.T):
+    if heights.shape[0] != heights.shape[1]:
         raise DomainError(f"barriers of shape {heights.shape}: allowed is a symmetric square")
+    if not np.array_equal(heights, heights.T):
+        i, j = np.argwhere(heights != heights.T)[0]
+        raise DomainError(
+            f"barriers[{i}, {j}] = {heights[i, j]:.12g} but barriers[{j}, {i}] = {heights[j, i]:.12g}: allowed is a "
+            "symmetric square"
+        )
     if len(heights) < 2:
         raise DomainError("barriers: one solution given, allowed are two or more")
     sees = heights <= LEVEL.require(level)

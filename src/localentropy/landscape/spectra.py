@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from localentropy import seeds
-from localentropy.arguments import require_function, require_reals, shown
+from localentropy.arguments import listed, require_function, require_reals, shown
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.numerics.waiting import counted, waited
@@ -71,7 +71,11 @@ class Hessian:
         named = {name: one for name, one in model.named_parameters() if one.requires_grad}
         kept = {name: one for name, one in named.items() if layer is None or f"{name}.".startswith(f"{layer}.")}
         if not kept:
-            raise DomainError(f"layer = {shown(layer)}: the model has no such parameters that take derivatives")
+            if not named:
+                raise DomainError("model: none of its parameters takes derivatives")
+            layers = list(dict.fromkeys(name.rpartition(".")[0] or name for name in named))
+            near = listed(layer, [repr(one) for one in layers])
+            raise DomainError(f"layer = {shown(layer)} has no parameters that take derivatives: allowed are {near}")
         self._made_of = (loss, model, layer)
         self.names = tuple(kept)
         self._parameters = tuple(kept.values())

@@ -94,7 +94,9 @@ def activation_function(activation: Activation) -> Callable[[np.ndarray], np.nda
         [-1.0, 0.5]
     """
     if not callable(activation):
-        return _FUNCTIONS[require_choice("activation", activation, _FUNCTIONS)]
+        return _FUNCTIONS[
+            require_choice("activation", activation, _FUNCTIONS, besides=", and a function of one number")
+        ]
     values = values_at_probes(activation)
     if _gives(activation, values):
         return activation
@@ -247,7 +249,7 @@ def activation_moments(activation: Activation) -> ActivationMoments:
     """
     if callable(activation):
         return _moments_by_quadrature(activation)
-    name = require_choice("activation", activation, _FUNCTIONS)
+    name = require_choice("activation", activation, _FUNCTIONS, besides=", and a function of one number")
     return _CLOSED_FORMS.get(name) or _moments_by_quadrature(math.tanh)
 
 

@@ -180,7 +180,8 @@ def gaussian_covariance(activation: Activation) -> Covariance:
     """
     if callable(activation):
         return _by_quadrature(activation)
-    if require_choice("activation", activation, (*CLOSED_FORMS, "tanh")) == "tanh":
+    words = (*CLOSED_FORMS, "tanh")
+    if require_choice("activation", activation, words, besides=", and a function of one number") == "tanh":
         return _by_quadrature(np.tanh)
     return CLOSED_FORMS[activation]
 

@@ -178,8 +178,8 @@ class _Curve:
             return GroupEntropy(overlap, self.typical.value, free, 0.0, 0.0, y, q, 0.0, self.typical.residual)
         if excess < 0.0:
             raise DomainError(
-                f"overlap = {overlap:.12g} is out of range: groups are computed from the overlap {q:.12g} of typical "
-                "solutions on"
+                f"overlap = {overlap:.12g} is out of range: allowed are [{q:.12g}, {OVERLAP.high:g}]; typical "
+                f"solutions have the overlap {q:.12g}"
             )
         position = math.log(excess) - math.log1p(-overlap)
         if self._branch is None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from localentropy.arguments import require_choice
+from localentropy.arguments import nearest_choice, require_choice, shown
 from localentropy.errors import ConvergenceError, DomainError, EndOfCurveError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.curvature import Curvature
@@ -235,7 +235,14 @@ def local_entropy(
 
 def _replicas(replicas: float | str) -> float | str:
     if isinstance(replicas, str):
-        return require_choice("replicas", replicas, (ZERO_EXTERNAL_ENTROPY,), besides=", math.inf, and a number")
+        if replicas == ZERO_EXTERNAL_ENTROPY:
+            return replicas
+        words = repr(ZERO_EXTERNAL_ENTROPY), "math.inf"
+        near = nearest_choice(replicas, words)
+        raise DomainError(
+            f"replicas = {shown(replicas)} is not known: allowed are {', '.join(words)} and {REPLICAS.interval}"
+            f"{f'; nearest is {near}' if near else ''}"
+        )
     return require_replicas(replicas, REPLICAS)
 
 

@@ -53,7 +53,8 @@ class Spherical(Asked):
             self._set(alpha=ALPHA.require(self.alpha))
         number = isinstance(self.units, numbers.Real) and not isinstance(self.units, bool)
         if not number or self.units not in (1, 3, math.inf):
-            raise DomainError(f"units = {shown(self.units)} is out of range: allowed are 1, 3, math.inf")
+            wrong = "is out of range" if number else "is not a number"
+            raise DomainError(f"units = {shown(self.units)} {wrong}: allowed are 1, 3, math.inf")
         self._set(units=float(self.units), machine=require_choice("machine", self.machine, MACHINES))
         if self.parity and self.units != 3:
             raise DomainError(f"units = {self.units:g} is out of range: the parity machine is computed for 3")
