@@ -46,8 +46,8 @@ def test_scores_and_agreements_are_results_and_name_no_row():
 PARAMETERS = (
     {"panel", "series", "D", "N", "algorithm", "alpha", "beta", "d", "dataset", "distance", "energy", "ensemble"}
     | {"epoch", "features", "gamma", "initialization", "inv_alpha", "left", "margin", "margin_effective"}
-    | {"margin_ref", "optimizer", "p", "parameters", "probability", "regularization", "right", "sample", "sigma"}
-    | {"solver", "student", "width", "x"}
+    | {"margin_ref", "optimizer", "p", "parameters", "patterns", "probability", "regularization", "right", "sample"}
+    | {"sigma", "solver", "student", "width", "x"}
 )
 """Columns of the figures that tell rows apart."""
 

@@ -177,7 +177,7 @@ def test_a_part_that_is_none_is_refused(untouched: Checkout) -> None:
         (["verify"], "results, figures/default: nothing to verify; figures so far: none"),
         (["verify", "--scale", "smoke", "--run", "x"], "results, figures/smoke-x: nothing to verify"),
         (["show", "figures/gallery/overparam/figure3.png"], "figures/gallery/overparam/figure3.png: nothing to show"),
-        (["show", "overparam_scorecrad"], "overparam_scorecrad: nothing to show; did you mean 'scorecard'? allowed: "),
+        (["show", "overparam_figrue91"], "overparam_figrue91: nothing to show; did you mean 'figure91'? allowed: "),
         (["run", "overparam/toy_a", "--log", "/proc/none/log"], "/proc/none/log: cannot be written"),
         (["plot", "figure91", "--log", "mine.yaml/log"], "mine.yaml/log: cannot be written"),
         (["run", "overparam/toy_a", "--log", "pipe.yaml"], "pipe.yaml: a pipe, which would wait for a reader"),
