@@ -168,7 +168,7 @@ def _caption(positions: Mapping[str, int]) -> str:
         "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from random orthogonal and adversarial "
         "initializations, against the number of parameters. (a) Train error (dashed, open; inset: logarithmic) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
-        "(b) Overlap of two aligned solutions; the right axis has their distance. Grey: the same networks "
+        "(b) Overlap of two aligned solutions; the right axis has their distance. Grey: "
         "before training; inset: the difference. Dash-dotted: a solution and its own start. (c) Train error of "
         "solutions when their weights are multiplied by noise, against the distance that a unit moved, at the threshold "
         "(dashed, open) and at the largest size. (d) Trace and largest eigenvalue of the Hessian of solutions by relative "
