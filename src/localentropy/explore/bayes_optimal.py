@@ -43,7 +43,7 @@ def binary(configuration: Configuration) -> Explorer:
         _teacher("binary", "sign", p.alphas[1]),
         (
             Panel(ALPHA, "overlap $$m$$ with the teacher", y_range=(0.0, 1.05), shipped=("a", STATES)),
-            Panel(ALPHA, "temperature $$T$$", x_range=(1.15, 2.05), y_range=(0.0, 0.6), shipped=("c", STATES)),
+            Panel(ALPHA, "temperature $$T$$", x_range=(1.15, 2.05), y_range=(0.0, 0.6), shipped=("d", STATES)),
         ),
         curves,
     )
