@@ -154,7 +154,7 @@ def test_a_copy_in_the_gallery_has_a_record_without_machine_and_time(made: Check
     assert shown.status == 0 and f"{name}: part of figure91" in shown.output and "code hash" in shown.output
     (made.folder / "figures/default/overparam/figure91.png").unlink()
     absent = made.python("show", "figure91")
-    assert absent.status == 1 and absent.output.endswith(f"`make figure91` makes it; {name} is there\n")
+    assert absent.status == 1 and absent.output.endswith(f"`snakemake figure91` makes it; {name} is there\n")
     record.unlink()
     lost = made.python("show", str(name))
     assert lost.status == 1

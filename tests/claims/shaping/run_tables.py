@@ -89,6 +89,7 @@ def fashion_solutions() -> pd.DataFrame:
 
 def fashion_spectra() -> pd.DataFrame:
     runs = fashion_solutions()
+    runs.attrs.clear()
     ends = runs["algorithm"].map({"lal": 15000.0, "ce_fast": 5000.0, "ce_slow": 2500.0, "elal": 400.0})
     table = runs[["algorithm", "sample"]].assign(
         rule="paper", beta=90.0, quantity="largest_eigenvalue", value=ends * (1 + 0.1 * (runs["sample"] % 3))
