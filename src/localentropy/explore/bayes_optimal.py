@@ -24,7 +24,7 @@ STATES = "equilibrium|metastable.*"
 
 
 def binary(configuration: Configuration) -> Explorer:
-    """Overlap with the teacher, and the plane of load and temperature (figure binary)."""
+    """Overlap with the teacher, error, and the plane of load and temperature (figure binary)."""
     p: Any = configuration.experiments["glm/bayes_binary"]
     glass: Any = configuration.experiments["glm/glass"]
     temperatures = Grid(glass.temperatures, 12, "linear")
@@ -33,8 +33,9 @@ def binary(configuration: Configuration) -> Explorer:
         ends = {"equilibrium": COLORS[0], "spinodal": COLORS[1]}
         return [
             *_starts("bayes.learning", "overlap", alpha=Grid((p.alphas[0], alpha), POINTS, "linear"), **teacher),
+            *_starts("bayes.learning", "bayes_error", 1, alpha=Grid((p.alphas[0], alpha), POINTS, "linear"), **teacher),
             *(
-                Curve(name, call(f"gibbs.{name}", pieces=6, temperature=temperatures), "value", 1, color, across=True)
+                Curve(name, call(f"gibbs.{name}", pieces=6, temperature=temperatures), "value", 2, color, across=True)
                 for name, color in ends.items()
             ),
         ]
@@ -43,6 +44,7 @@ def binary(configuration: Configuration) -> Explorer:
         _teacher("binary", "sign", p.alphas[1]),
         (
             Panel(ALPHA, "overlap $$m$$ with the teacher", y_range=(0.0, 1.05), shipped=("a", STATES)),
+            Panel(ALPHA, "generalization error (of labels ±1)", shipped=("b", STATES)),
             Panel(ALPHA, "temperature $$T$$", x_range=(1.15, 2.05), y_range=(0.0, 0.6), shipped=("d", STATES)),
         ),
         curves,
@@ -100,10 +102,10 @@ def _teacher(prior: str, channel: str, largest: float) -> tuple[Slider | Choice,
     )
 
 
-def _starts(function: str, column: str, **arguments: Any) -> list[Curve]:
+def _starts(function: str, column: str, panel: int = 0, **arguments: Any) -> list[Curve]:
     """A line for each start of state evolution."""
     return [
-        Curve(f"{start} start", call(function, start=start, **arguments), column, dash=dash)
+        Curve(f"{start} start", call(function, start=start, **arguments), column, panel, dash=dash)
         for start, dash in STARTS.items()
     ]
 
