@@ -47,7 +47,7 @@ def protocol(paper: str, scale: str) -> Iterator[list[str]]:
 def _sizes(sizes: _File, section: str, scale: str) -> Iterator[str]:
     """Sizes that differ from those of the scale `paper`, and those that have a mark."""
     node = sizes.sections.get(section)
-    for key, item in node.value if isinstance(node, yaml.MappingNode) else ():
+    for key, item in _pairs(node) if isinstance(node, yaml.MappingNode) else ():
         value, remark = _plain(item), sizes.remark(key, item)
         if key.value in ExperimentParameters.model_fields or not isinstance(value, dict | list):
             continue
@@ -80,23 +80,16 @@ class _File:
         found = [match[1] for match in map(COMMENT.search, lines) if match]
         return next((text for text in found if any(mark in text for mark in MARKS)), "")
 
-    def marked(
-        self, node: yaml.Node, path: str = "", hidden: frozenset[str] = frozenset()
-    ) -> Iterator[tuple[str, str, str]]:
+    def marked(self, node: yaml.Node, path: str = "") -> Iterator[tuple[str, str, str]]:
         """Key, value and remark of each marked value below a node. Values that `<<` takes from elsewhere count too."""
         if isinstance(node, yaml.SequenceNode):
             for number, item in enumerate(node.value, 1):
                 yield from self.marked(item, f"{path}[{number}]")
         if not isinstance(node, yaml.MappingNode):
             return
-        own = hidden | {key.value for key, _ in node.value}
-        for key, item in node.value:
+        for key, item in _pairs(node):
             where = f"{path}.{key.value}".lstrip(".")
-            if key.value == "<<":
-                yield from self.marked(item, path, own)
-            elif key.value in hidden:
-                continue
-            elif _inner(item):
+            if _inner(item):
                 yield from self.marked(item, where)
             elif remark := self.remark(key, item):
                 yield where, _told(_plain(item)), remark
@@ -107,6 +100,16 @@ def _inner(node: yaml.Node) -> bool:
     if isinstance(node, yaml.SequenceNode):
         return any(map(_inner, node.value))
     return isinstance(node, yaml.MappingNode)
+
+
+def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """Keys and values of a mapping, with those that `<<` takes from elsewhere and that are not its own."""
+    own = {key.value for key, _ in node.value}
+    for key, item in node.value:
+        if key.value == "<<":
+            yield from (pair for pair in _pairs(item) if pair[0].value not in own)
+        else:
+            yield key, item
 
 
 def _plain(node: yaml.Node) -> Any:
