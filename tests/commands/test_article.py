@@ -14,11 +14,11 @@ from localentropy.claims.conditions import Verdict
 from localentropy.commands.article import AGAINST, write
 from localentropy.commands.behind import figures_of
 from localentropy.commands.document import SANS, SERIF, Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
-from localentropy.commands.gallery import described
 from localentropy.commands.protocol import protocol
 from localentropy.errors import ArtifactError
-from localentropy.pipeline.config import ROOT, find_papers, read_claims, read_figures, resolve, split_target
-from localentropy.pipeline.outputs import GALLERY
+from localentropy.pipeline.artifacts import read_output
+from localentropy.pipeline.config import ROOT, find_papers, read_claims, read_figures, resolve
+from localentropy.pipeline.outputs import GALLERY, FigureJob
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,8 @@ def words(page: str) -> str:
 def test_the_report_has_every_figure_claim_and_condition(report: tuple[str, bytes]) -> None:
     page, text = report[0], words(report[0])
     for target in read_figures():
-        caption, settings = described(*split_target(target))
+        record = read_output(GALLERY / FigureJob.place(target))[1]
+        caption, settings = record["caption"], record["settings"]
         assert f'<figure id="{target}">' in page and caption in text
         assert all(value.rstrip(".") in text for value in settings.values()) and "chosen here" in settings
     for paper in find_papers():

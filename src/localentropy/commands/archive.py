@@ -131,17 +131,15 @@ def _copy_table(job: ExperimentJob, folder: Path) -> None:
     if artifacts.read_table(file).stamp.origin != stamp.origin:
         raise ArtifactError(f"{file}: holds another result")
     copy = folder / RESULTS / job.name / f"{stamp.origin[:ADDRESS]}.parquet"
-    copy.parent.mkdir(parents=True, exist_ok=True)
     for suffix in (".parquet", ".json"):
-        shutil.copyfile(file.with_suffix(suffix), copy.with_suffix(suffix))
+        artifacts.publish(file.with_suffix(suffix), copy.with_suffix(suffix))
 
 
 def _copy_output(job: OutputJob, folder: Path) -> None:
     job.require_whole()
     copy = folder / FIGURES / job.place(job.target)
-    copy.parent.mkdir(parents=True, exist_ok=True)
     for suffix in job.suffixes:
-        shutil.copyfile(job.stem.with_suffix(suffix), copy.with_suffix(suffix))
+        artifacts.publish(job.stem.with_suffix(suffix), copy.with_suffix(suffix))
 
 
 def _readme(

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from localentropy import __version__
-from localentropy.atomic import file_hash
 from localentropy.claims import rendering
 from localentropy.claims.claim import Kind
 from localentropy.claims.conditions import FARTHEST, Verdict
 from localentropy.commands import times
 from localentropy.commands.behind import claims_of, figures_of, theory_of
 from localentropy.commands.document import Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
-from localentropy.commands.gallery import described
 from localentropy.commands.protocol import protocol
 from localentropy.data.registry import DATA_DIR, read_registry
+from localentropy.figures.drawing import enumerated
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.config import ROOT, Configuration, find_papers, load_program, resolve, split_target
 from localentropy.pipeline.jobs import with_sources
@@ -103,15 +102,11 @@ class Exhibit:
     Attributes:
         target: its name.
         picture: the PNG. The CSV of its numbers lies beside it.
-        caption: one paragraph.
-        settings: what the table below it says.
-        record: how it was made; empty of a committed copy, whose record lacks the machine and the times.
+        record: its caption, its settings and how it was made; that of a committed copy lacks the machine and the times.
     """
 
     target: str
     picture: Path
-    caption: str
-    settings: Mapping[str, str]
     record: Mapping[str, Any]
 
 
@@ -145,7 +140,7 @@ def write(folder: Path, configuration: Configuration | None) -> list[Path]:
 
 def _blocks(run: Configuration | None, citation: Mapping[str, Any]) -> Iterator[Block]:
     configuration = run or resolve("default")
-    exhibits = list(_drawn(run) if run else _committed(configuration))
+    exhibits = list(_exhibits(run, configuration))
     cards = dict(_cards(run))
     committed = times.of_committed(configuration)
     yield from _front(run, configuration, exhibits, cards, citation, committed)
@@ -161,28 +156,22 @@ def _blocks(run: Configuration | None, citation: Mapping[str, Any]) -> Iterator[
     yield Table(["program", "what it computes"], list(_programs(configuration)), [1.5, 4])
     for paper in find_papers():
         yield from _source(
-            paper, configuration, [one for one in exhibits if split_target(one.target)[0] == paper], cards
+            paper, run, configuration, [one for one in exhibits if split_target(one.target)[0] == paper], cards
         )
     yield from _provenance(run, configuration, exhibits, committed)
     yield Heading("References", 1, "references")
     yield Table(["source", "reference"], list(_references(citation)), [1, 6])
 
 
-def _committed(configuration: Configuration) -> Iterator[Exhibit]:
-    """The figures of the gallery. Their captions are in the papers' pages."""
+def _exhibits(run: Configuration | None, configuration: Configuration) -> Iterator[Exhibit]:
+    """The figures of a run, or those of the gallery."""
     for target in configuration.figures:
-        paper, module = split_target(target)
-        caption, settings = described(paper, module)
-        yield Exhibit(target, GALLERY / paper / f"{module}.png", caption, settings, {})
-
-
-def _drawn(configuration: Configuration) -> Iterator[Exhibit]:
-    """The figures of a run."""
-    for target in configuration.figures:
-        job = FigureJob.from_configuration(configuration, target)
-        job.require_whole()
-        record = artifacts.read_output(job.stem)[1]
-        yield Exhibit(target, job.stem.with_suffix(".png"), record["caption"], record["settings"], record)
+        stem = GALLERY / FigureJob.place(target)
+        if run:
+            job = FigureJob.from_configuration(run, target)
+            job.require_whole()
+            stem = job.stem
+        yield Exhibit(target, stem.with_suffix(".png"), artifacts.read_output(stem)[1])
 
 
 def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -235,17 +224,12 @@ def _taken(configuration: Configuration, exhibits: list[Exhibit], committed: Map
     needed = {
         one.target: with_sources(configuration, configuration.figures[one.target].experiments) for one in exhibits
     }
-    return _and([f'<a href="#{target}">{target}</a>' for target in needed if {*committed} & {*needed[target]}])
-
-
-def _and(words: list[str]) -> str:
-    """A list in a sentence."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return enumerated([f'<a href="#{target}">{target}</a>' for target in needed if {*committed} & {*needed[target]}])
 
 
 def _repeat(citation: Mapping[str, Any], committed: Mapping[str, str]) -> str:
     """How everything is made again, what it takes, and the licences."""
-    took = _and([f"{cpu} of CPU ({name})" for name, cpu in committed.items()])
+    took = enumerated([f"{cpu} of CPU ({name})" for name, cpu in committed.items()])
     licences = {raw.dataset: raw.licence for raw in read_registry(DATA_DIR / "datasets.csv")}
     return REPEAT.format(
         measured=re.sub("`(.*?)`", r"<i>\1</i>", times.measured()),
@@ -300,7 +284,7 @@ def _summary(cards: Mapping[str, pd.DataFrame], citation: Mapping[str, Any]) -> 
 
 
 def _source(
-    paper: str, at: Configuration, exhibits: list[Exhibit], cards: Mapping[str, pd.DataFrame]
+    paper: str, run: Configuration | None, at: Configuration, exhibits: list[Exhibit], cards: Mapping[str, pd.DataFrame]
 ) -> Iterator[Block]:
     """The sections of one source."""
     yield Heading(f"Source {paper}", 1, paper)
@@ -330,17 +314,16 @@ def _source(
     yield Heading("Deviations of protocol", 2, f"{paper}-protocol")
     yield Paragraph(
         "A remark of the configuration stands in brackets. Values are those that this version of the code ships."
-        + EARLIER * (not any(one.record for one in exhibits))
+        + EARLIER * (not run)
     )
     head = ["experiment", "stated in the text (T)", "chosen here (C)", f"sizes at {at.scale} (at paper)"]
     yield Table(head, [[*map(escape, row)] for row in protocol(paper, at.scale)], [2, 3, 4, 3])
     yield Heading("Figures", 2, f"{paper}-figures")
     for one in exhibits:
-        settings = "; ".join(
-            f"<i>{escape(name)}</i>: {escape(value.rstrip('.'))}" for name, value in one.settings.items()
-        )
-        caption = f"<b>{paper}.</b> {escape(one.caption)} {settings}{'.' * bool(settings)}"
-        yield Picture(one.picture, caption, one.target, f"{paper}: {first_sentence(one.caption)}")
+        told, record = one.record["caption"], one.record["settings"].items()
+        settings = "; ".join(f"<i>{escape(name)}</i>: {escape(value.rstrip('.'))}" for name, value in record)
+        caption = f"<b>{paper}.</b> {escape(told)} {settings}{'.' * bool(settings)}"
+        yield Picture(one.picture, caption, one.target, f"{paper}: {first_sentence(told)}")
     if (card := cards.get(paper)) is None:
         return
     yield Heading("Verdicts", 2, f"{paper}-verdicts")
@@ -425,29 +408,20 @@ def _provenance(
     head = ["figure", "command", "SHA-256 of its numbers (CSV)", "of the picture", "code"]
     rows = []
     for one in exhibits:
-        code = one.record["stamp"]["code"] if one.record else _source_of(one.picture)
-        command = " ".join(one.record["circumstances"]["command"]) if one.record else f"make {one.target}"
-        hashes = (file_hash(one.picture.with_suffix(".csv")), file_hash(one.picture), code)
+        command = " ".join(one.record["circumstances"]["command"])
+        hashes = (*(one.record["files"][suffix] for suffix in (".csv", ".png")), one.record["stamp"]["code"])
         rows.append([one.target, escape(command), *(text[:HASH] for text in hashes)])
     yield Table(head, rows, [2, 4, 2, 2, 2])
-    records = [one.record for one in exhibits if one.record]
-    machines = sorted({(one["circumstances"]["platform"], one["circumstances"]["processors"]) for one in records})
-    packages = sorted({f"{name} {version}" for one in records for name, version in one["versions"].items()})
     if run:
+        records = [one.record for one in exhibits]
+        machines = sorted({(one["circumstances"]["platform"], one["circumstances"]["processors"]) for one in records})
+        packages = sorted({f"{name} {version}" for one in records for name, version in one["versions"].items()})
         told = "; ".join(f"{system}, {cores} cores" for system, cores in machines)
         yield Paragraph(f"Drawn on: {escape(told)}. Packages: {', '.join(packages)}.")
     yield Paragraph(
         "A table of numbers is named by a hash of its parameters, its code and what it reads. So the same name on "
         f"another machine means the same computation. This report was written with Python {platform.python_version()}."
     )
-
-
-def _source_of(picture: Path) -> str:
-    """The hash of the code that drew a picture, which is in its metadata."""
-    from PIL import Image
-
-    with Image.open(picture) as image:
-        return str(image.info["Source"]).rpartition(" ")[2]
 
 
 def sources(citation: Mapping[str, Any]) -> list[Mapping[str, Any]]:

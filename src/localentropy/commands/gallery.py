@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from localentropy.errors import ArtifactError
-from localentropy.pipeline.artifacts import copy_record, read_output
+from localentropy.pipeline.artifacts import copy_record, publish, read_output
 from localentropy.pipeline.config import MAIN_PAPER, find_target, resolve
 from localentropy.pipeline.jobs import output_jobs
 from localentropy.pipeline.outputs import GALLERY, FigureJob, OutputJob
@@ -86,30 +85,9 @@ def _captioned(record: Mapping[str, Any]) -> str:
     return "\n".join(["", "", _plain(record["caption"]), *table, "", ""])
 
 
-def described(paper: str, figure: str) -> tuple[str, dict[str, str]]:
-    """Caption and settings of a figure of the gallery, from `docs/<paper>/gallery.md`.
-
-    Raises:
-        ArtifactError: the page has none.
-    """
-    page = Path("docs", paper, "gallery.md")
-    text = page.read_text(encoding="utf-8") if page.exists() else ""
-    _, found, after = text.partition(f"<!-- {figure} -->")
-    caption, *rows = after.partition(f"<!-- /{figure} -->")[0].strip().splitlines() or [""]
-    if not (found and caption):
-        raise ArtifactError(f"{page}: no caption of {figure}; run `python -m localentropy gallery {figure}`")
-    cells = [re.split(r"(?<!\\)\|", row)[1:-1] for row in rows[3:]]
-    return _unmarked(caption), {_unmarked(name): _unmarked(value) for name, value in cells}
-
-
 def _plain(text: str) -> str:
     """Text without the marks of Markdown."""
     return re.sub(r"([\\*`|<~])", r"\\\1", text)
-
-
-def _unmarked(text: str) -> str:
-    """The text that `_plain` was made from."""
-    return re.sub(r"\\(.)", r"\1", text).strip()
 
 
 def _counts(page: str) -> str:
@@ -155,8 +133,7 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
 
 def _copied(copies: list[tuple[Path, Path]]) -> list[Path]:
     for source, target in copies:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        publish(source, target)
     return [target for _, target in copies]
 
 

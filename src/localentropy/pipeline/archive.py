@@ -6,7 +6,6 @@ finds by name whether an archive has the table that it needs.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -73,8 +72,7 @@ def take(folder: Path, jobs: Iterable[ExperimentJob]) -> int:
             if (fault := _fault(folder / file, sums.get(str(file)))) is not None:
                 raise ArtifactError(f"data.archive: {folder / file}: {fault}; run without it, or restore the file")
         for file in files:
-            with artifacts.atomic(file) as temporary:
-                shutil.copyfile(folder / file, temporary)
+            artifacts.publish(folder / file, file)
         number += 1
     return number
 
