@@ -384,6 +384,8 @@ def test_the_words_of_a_configuration_make_it_again(scale: str) -> None:
     assert resolve(overrides=read_overrides(override_words(made))) == made
     named = resolve(scale, overrides=overrides, run="010")
     assert resolve(overrides=read_overrides(override_words(named))) == named
+    mirrored = resolve(scale, overrides={"data": {"source": "mirror", "mirror": "/of the user/raw"}})
+    assert resolve(overrides=read_overrides(override_words(mirrored))) == mirrored
 
 
 def test_no_two_keys_differ_by_capital_letters_alone() -> None:

@@ -103,12 +103,10 @@ def table_text() -> str:
     for experiment in general.experiments:
         papers.setdefault(experiment.partition("/")[0], []).append(experiment)
     for paper, experiments in papers.items():
-        links = ", ".join(
-            f"[{key.partition('/')[2]}](#{name_section(*key.split('/')).replace('.', '')})" for key in experiments
-        )
+        links = ", ".join(f"[{key.partition('/')[2]}](#{name_section(key).replace('.', '')})" for key in experiments)
         lines += ["", f"## Experiments of {paper}\n", f"Sections: {links}."]
         for experiment in experiments:
-            key, parameters = name_section(*experiment.split("/")), general.experiments[experiment]
+            key, parameters = name_section(experiment), general.experiments[experiment]
             lines += ["", f"### `{key}`\n", f"Program `{parameters.program}`.\n", *_HEAD]
             for name in type(parameters).model_fields:
                 if name == "program" or (name in ExperimentParameters.model_fields and name not in own):

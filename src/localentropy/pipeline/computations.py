@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -237,14 +237,14 @@ class TableReader(ContentJob):
     origins: dict[str, str]
 
     @property
-    @abstractmethod
-    def goal(self) -> str:
-        """The target that Snakemake is asked for."""
-
-    @property
     def command(self) -> list[str]:
-        """The words of the command that makes its files."""
-        return ["snakemake", self.goal, *([OPTION, *self.overrides] if self.overrides else [])]
+        """The words of the command that makes its files. Snakemake is asked for the name in their stamp."""
+        return ["snakemake", self.ahead.name, *([OPTION, *self.overrides] if self.overrides else [])]
+
+    def _run_first(self, command: str, name: str) -> str:
+        """What a user does who lacks a file that a command of `localentropy` makes."""
+        words = ["python", "-m", "localentropy", command, name, *([OPTION, *self.overrides] if self.overrides else [])]
+        return f"run `{shlex.join(words)}` first"
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -267,7 +267,7 @@ class TableReader(ContentJob):
         """
         file = self.tables[name]
         if not file.exists():
-            raise _missing(file, name, self.overrides)
+            raise ArtifactError(f"{file}: no such table; {self._run_first('run', name)}")
         return read_checked(file, self.origins[name]).rows
 
 
@@ -334,11 +334,6 @@ class ExperimentJob(TableReader):
     def experiment(self) -> Experiment:
         """The program."""
         return load_program(self.name.partition("/")[0], self.parameters.program)
-
-    @property
-    def goal(self) -> str:
-        """Its name is a target."""
-        return self.name
 
     @property
     def modules(self) -> list[str]:
@@ -460,8 +455,7 @@ class ExperimentJob(TableReader):
             return
         missing = [name for name, dataset in self.datasets.items() if not dataset.is_file()]
         if missing:
-            command = f"python -m localentropy prepare {missing[0]}"
-            raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; run `{command}`")
+            raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; {self._run_first('prepare', missing[0])}")
         self.require_memory(number)
         artifacts.require_writable(file)
         # The stamp is taken first: tasks load their code and read their data later.
@@ -498,7 +492,7 @@ class ExperimentJob(TableReader):
             stamp = self.wanted_stamp()
             for number in self.numbers:
                 if not self.part(number).exists():
-                    raise _missing(self.part(number), self.name, self.overrides)
+                    raise ArtifactError(f"{self.part(number)}: no such table; {self._run_first('run', self.name)}")
             parts = [read_checked(self.part(number), self.origin) for number in self.numbers]
             rows = pd.concat([part.rows for part in parts], ignore_index=True)
             rows = rows.sort_values("task", kind="stable", ignore_index=True).drop(columns="task")
@@ -507,12 +501,6 @@ class ExperimentJob(TableReader):
             records = [artifacts.read_circumstances(self.part(number)) for number in self.numbers]
             artifacts.write_table(self.table, rows, stamp, started, self.command, records if all(records) else ())
             reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
-
-
-def _missing(file: Path, name: str, overrides: Sequence[str]) -> ArtifactError:
-    """The error of a table, or part of one, that is not there."""
-    words = ["python", "-m", "localentropy", "run", name, *([OPTION, *overrides] if overrides else [])]
-    return ArtifactError(f"{file}: no such table; run `{shlex.join(words)}` first")
 
 
 def read_checked(file: Path, origin: str) -> artifacts.Table:

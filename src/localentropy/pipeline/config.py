@@ -213,7 +213,7 @@ def resolve(
 def values_of_results(general: General | Configuration, experiments: Mapping[str, ExperimentParameters]) -> Tree:
     """Section → all values that results depend on. The stamps have these values."""
     sections = {
-        name_section(*name.split("/")): parameters.model_dump(mode="json", exclude={"chunks"})
+        name_section(name): parameters.model_dump(mode="json", exclude={"chunks"})
         for name, parameters in experiments.items()
     }
     data = {"source": general.data.source, "committed": general.data.committed}
@@ -260,7 +260,10 @@ def override_words(configuration: Configuration) -> tuple[str, ...]:
     """The words behind `--config` that make this configuration from the shipped one."""
     scale = [f"scale={configuration.scale}"] if configuration.scale != "default" else []
     run = [f"run={configuration.run}"] if configuration.run else []
-    return (*scale, *run, *(f"{key}={_spelled(value)}" for key, value in configuration.changes.items()))
+    # No result depends on where the mirror is, so it is among no changes.
+    data = configuration.data
+    mirror = [f"data.mirror={_spelled(str(data.mirror))}"] if data.source == "mirror" else []
+    return (*scale, *run, *(f"{key}={_spelled(value)}" for key, value in configuration.changes.items()), *mirror)
 
 
 def find_papers(root: Path = ROOT) -> list[str]:
@@ -378,8 +381,9 @@ def name_target(paper: str, name: str) -> str:
     return name if paper == MAIN_PAPER else f"{paper}_{name}"
 
 
-def name_section(paper: str, name: str) -> str:
+def name_section(experiment: str) -> str:
     """Section of an experiment in a user's configuration: bare name for the main paper, else `<paper>.<name>`."""
+    paper, _, name = experiment.partition("/")
     return name if paper == MAIN_PAPER else f"{paper}.{name}"
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from localentropy import closure
 from localentropy.closure import SOURCE
-from localentropy.errors import ArtifactError, LocalEntropyError
+from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, RESULTS, ExperimentJob, TableReader
 from localentropy.pipeline.config import ROOT, Configuration, find_target, override_words, split_target
@@ -102,11 +102,6 @@ class OutputJob(TableReader):
     def suffixes(self) -> tuple[str, ...]:
         """The suffixes of its files. The record is the last one that is written."""
         return (*self.SUFFIXES, ".json")
-
-    @property
-    def goal(self) -> str:
-        """The target that Snakemake is asked for."""
-        return self.target
 
     @property
     @abstractmethod
@@ -218,9 +213,12 @@ class FigureJob(OutputJob):
         """The job of one figure of a resolved configuration.
 
         Raises:
-            ConfigError: there is no such figure.
+            ConfigError: there is no such figure, or no module that draws it.
         """
         target = find_target(target, configuration.figures, "figure")
+        module = Path("src", "localentropy", "figures", cls.place(target)).with_suffix(".py")
+        if not (ROOT / module).is_file():
+            raise ConfigError(f"{target}: no module {module}, which draws it (CONTRIBUTING.md, Add a figure)")
         return cls.from_experiments(configuration, target, configuration.figures[target].experiments)
 
     @classmethod
