@@ -77,7 +77,9 @@ def test_it_says_how_to_repeat_it_from_what_is_on_record(report: tuple[str, byte
     assert re.search(r"These took \d+ min of CPU \(overparam/mlp\) and \d+ min of CPU \(overparam/cnn\)", text)
     links = ", ".join(f'<a href="#figure{number}">figure{number}</a>' for number in (6, 7))
     assert f'Of these {links} and <a href="#figure14">figure14</a> use tables that come with the code' in page
-    assert "SBPI a stochastic rule" in text and "ceSGD stochastic gradient descent" in text
+    assert (
+        "a stochastic rule that is inspired by BP" in text and "least-action learning, and its entropic version" in text
+    )
 
 
 def report_rows(page: str) -> str:

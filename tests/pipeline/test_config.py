@@ -468,5 +468,5 @@ def test_generated_files_are_current() -> None:
 
 def test_the_page_of_figures_lists_every_figure() -> None:
     text = (ROOT / "docs/figures.md").read_text()
-    for target in read_figures():
-        assert f"| `{target}` |" in text
+    for target, figure in read_figures().items():
+        assert f"| `{target}` | {figure.shows} |" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,6 +57,14 @@ LEGEND = {
     "detail": "further numbers",
 }
 """Column of the table → what it tells, below the table."""
+
+VERDICTS = f"""\
+A sentence has the verdict of its worst condition. It is *{Verdict.REPRODUCED}* if all conditions hold. It is
+*{Verdict.OFF}* if the statement holds and a number that is printed beside it differs from ours in its digits. It is
+*{Verdict.OPEN}* if the samples or sizes are too few to decide, or if the text can be read in two ways or gives no
+number. Otherwise it is *{Verdict.NOT_REPRODUCED}*. What we add has entries of its own, which are marked “ours” and are
+counted apart. They hold or fail."""
+"""What the verdicts mean, below the table of all papers and in the report."""
 
 SUMMARY = [
     "text",
@@ -175,14 +184,19 @@ def summary_markdown(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     for paper, card in cards.items():
         cells = [f"[{paper}]({paper}/scorecard.md)", *summed(card)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", VERDICTS]) + "\n"
 
 
 def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     """The same as a page that links the papers' pages."""
     rows = [(f'<a href="{paper}/scorecard.html">{paper}</a>', *summed(card)) for paper, card in cards.items()]
     style = pd.DataFrame(rows, columns=SUMMARY).style
-    return _page(style, "scorecards", f"Scorecards at scale {scale}.")
+    return _page(style, "scorecards", f"Scorecards at scale {scale}.", f"<p>{verdicts_html()}</p>")
+
+
+def verdicts_html() -> str:
+    """What the verdicts mean, as HTML."""
+    return re.sub(r"\*(.*?)\*", r"<i>\1</i>", VERDICTS)
 
 
 def summed(card: pd.DataFrame) -> list[int]:

@@ -49,15 +49,12 @@ source, from real images, and where the text refers to them from other works (Ge
 all parameters of the figures are known to us. So a figure is not laid over the printed one. Instead, what the text says
 was written down as sentences, in our own words and with the place in the text. Each sentence is tested on tables of
 numbers. Most of them are also drawn in figures.""",
-    "Verdicts": """\
+    "Verdicts": f"""\
 A test is a list of conditions. A condition is a number with its standard error, if it has one, and what is asked of the
-number. A sentence has the verdict of its worst condition. It is <i>reproduced</i> if all conditions hold. It is
-<i>reproduced, printed number off</i> if the statement holds and a number that is printed beside it differs from ours in
-its digits. It is <i>open</i> if the samples or sizes are too few to decide, or if the text can be read in two ways or
-gives no number. Otherwise it is <i>not reproduced</i>. The test of a sentence asks for what the text says and for
-nothing stricter. What we add has entries of its own, which are marked “ours” and are counted apart. The rule of a test
-is to be written before its number is seen. Rules that were chosen or changed after their number was seen are named in
-the docstrings of the claims. Some of them open or pass a test that failed before, such as S09b, S13, S23 and S28.""",
+number. The test of a sentence asks for what the text says and for nothing stricter. {rendering.verdicts_html()} The
+rule of a test is to be written before its number is seen. Rules that were chosen or changed after their number was seen
+are named in the docstrings of the claims. Some of them open or pass a test that failed before, such as S09b, S13, S23
+and S28.""",
     "Protocol": """\
 Each experiment has a section of the configuration. There a value is marked (T) if our copy of the text states it, and
 (C) if it is chosen here. Our copies of the papers lack most numbers that stand in formulas. So a value (C) may be
@@ -248,10 +245,9 @@ def _signs() -> Iterator[list[str]]:
     for column in ("condition", "ours", "held"):
         yield [rendering.SHOWN[column], rendering.LEGEND[column]]
     yield from map(list, SIGNS.items())
-    for paper in find_papers():  # the algorithms, from the page of the figures
-        page = (ROOT / "docs" / paper / "gallery.md").read_text(encoding="utf-8")
-        if found := re.search(r"^Short names of algorithms: (.+?)\.\n\n", page, re.MULTILINE | re.DOTALL):
-            yield [f"algorithms of {paper}", " ".join(found[1].split())]
+    _, _, names = (ROOT / "docs/solvers/README.md").read_text(encoding="utf-8").partition("## Short names\n")
+    rows = re.findall(r"^\| (.+?) \| (.+?) \|$", names.partition("\n## ")[0], re.MULTILINE)
+    yield from map(list, rows[1:])  # without the headings
 
 
 def _summary(cards: Mapping[str, pd.DataFrame], citation: Mapping[str, Any]) -> Iterator[Block]:
