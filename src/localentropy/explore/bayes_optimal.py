@@ -102,7 +102,7 @@ def _teacher(prior: str, channel: str, largest: float) -> tuple[Slider | Choice,
     )
 
 
-def _starts(function: str, column: str, panel: int = 0, **arguments: Any) -> list[Curve]:
+def _starts(function: str, column: str, panel: int = 0, /, **arguments: Any) -> list[Curve]:
     """A line for each start of state evolution."""
     return [
         Curve(f"{start} start", call(function, start=start, **arguments), column, panel, dash=dash)
