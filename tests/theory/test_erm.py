@@ -1,6 +1,7 @@
 """Empirical risk minimisation: written integrals, closed forms, simulation, Bayes' bound, extremes, refusals."""
 
 import math
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import expit, ndtr
 from scipy.stats import norm
 
 from localentropy.errors import ConvergenceError, DomainError
-from localentropy.theory import bayes, erm, losses
+from localentropy.theory import bayes, erm, hidden_manifold, losses
 
 ALL = sorted(losses.LOSSES)
 POINTS = [
@@ -228,6 +229,20 @@ def test_optimal_regularization(alpha):
     hinge = erm.optimal_regularization(alpha, "hinge")
     around = [erm.fit(alpha, "hinge", factor * hinge).generalization_error for factor in (0.8, 1.0, 1.25)]
     assert best < around[1] < min(around[0], around[2])
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 2e-3, 5e-3, 1e-2])
+def test_the_optimal_regularization_of_few_samples_lies_in_the_narrow_dip_of_the_hinge_loss(alpha):
+    for fit, best, places in (
+        (partial(erm.fit, alpha, "hinge"), erm.optimal_regularization(alpha, "hinge"), (0.3, 1.6)),
+        (
+            partial(hidden_manifold.fit, alpha, 1.0, "hinge"),
+            hidden_manifold.optimal_regularization(alpha, 1.0, "hinge"),
+            (0.2, 0.8),
+        ),
+    ):
+        around = [fit(strength).generalization_error for strength in np.linspace(*places, 61)]
+        assert fit(best).generalization_error <= min(around)
 
 
 @pytest.mark.parametrize("loss", ALL)

@@ -104,8 +104,13 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
             return hidden_manifold.fit(alpha, features.inputs_per_feature, loss, strength, features.activation)
         return erm.fit(alpha, loss, strength)
 
+    def best() -> float:
+        if isinstance(features, RandomFeatures):
+            return hidden_manifold.optimal_regularization(alpha, features.inputs_per_feature, loss, features.activation)
+        return erm.optimal_regularization(alpha, loss)
+
     if student.regularization == "optimal":
-        strengths = [erm.smallest_error(fit)]
+        strengths = [best()]
     elif isinstance(student.regularization, tuple):
         strengths = np.geomspace(*student.regularization, parameters.points).tolist()
     else:

@@ -33,11 +33,15 @@ from localentropy.theory.losses import LOSSES, Loss, Square
 
 SEARCHED = (2e-8, 1e4)
 """Range in which the optimal lambda is looked for."""
+DIP = np.array([0.8, 1.0, 1.25])
+"""Places of the range, over the variance of an input, between which a narrow dip of the error may lie."""
 STEP = 0.02
 """Step in ln lambda of the differences at the smallest error."""
 FIRST_DERIVATIVE = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / (12.0 * STEP)
 SECOND_DERIVATIVE = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / (12.0 * STEP**2)
 """Coefficients of derivatives, for values at five places."""
+ROUNDING = 1e-14
+"""Errors that differ by less are equal."""
 MILD, STRONG = 0.5, 10.0
 """Smallest lambda of the square loss from whose solution another loss starts; lambda from which a hard solve starts."""
 LARGEST_LOGARITHM = 100.0
@@ -168,14 +172,18 @@ def optimal_regularization(alpha: float, loss: str = "square") -> float:
         >>> round(erm.optimal_regularization(3.0, "square"), 6)  # pi / 2 - 1
         0.570796
     """
-    return smallest_error(lambda regularization: fit(alpha, loss, regularization))
+    return smallest_error(lambda regularization: fit(alpha, loss, regularization), 1.0)
 
 
-def smallest_error(fit_at: Callable[[float], Fit]) -> float:
+def smallest_error(fit_at: Callable[[float], Fit], variance: float) -> float:
     """The regularization in [2e-8, 1e4] at which a student's probability of a wrong sign is smallest.
+
+    An answer next to an end of the range means that the error may fall beyond it.
 
     Args:
         fit_at: lambda -> the fit.
+        variance: of an input. At this lambda V is 1 without patterns. With few samples the error of the hinge loss has
+            a narrow dip there, below a plateau.
 
     Returns:
         lambda.
@@ -185,21 +193,24 @@ def smallest_error(fit_at: Callable[[float], Fit]) -> float:
 
     Example:
         >>> from localentropy.theory import erm
-        >>> round(erm.smallest_error(lambda regularization: erm.fit(3.0, "square", regularization)), 4)
+        >>> round(erm.smallest_error(lambda regularization: erm.fit(3.0, "square", regularization), 1.0), 4)
         0.5708
     """
 
     def success(log_regularization: float) -> float:
         return -fit_at(math.exp(log_regularization)).generalization_error
 
-    grid = np.log(np.geomspace(*SEARCHED, 24)).tolist()
+    grid = sorted(np.log([*np.geomspace(*SEARCHED, 24), *(DIP * variance)]).tolist())
     best = int(np.argmax([success(y) for y in grid]))
     place, _ = maximum(success, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     # The function is flat near its maximum, so rounding moves this by 1e-6. The last step is one of Newton's method.
     around = np.array([success(place + step * STEP) for step in range(-2, 3)])
     slope, curvature = around @ FIRST_DERIVATIVE, around @ SECOND_DERIVATIVE
-    inside = curvature < 0.0 and abs(slope) < -curvature * STEP
-    return math.exp(place - slope / curvature if inside else place)
+    if curvature < 0.0 and abs(slope) < -curvature * STEP:
+        refined = place - slope / curvature
+        if success(refined) >= success(place) - ROUNDING:  # in a narrow dip the step may be too long
+            place = refined
+    return math.exp(place)
 
 
 def minimum(features: Features, loss: str, regularization: float, point: dict[str, float]) -> Fit:

@@ -133,7 +133,10 @@ def optimal_regularization(
         >>> round(hidden_manifold.optimal_regularization(2.0, 0.1), 4)
         0.9159
     """
-    return smallest_error(lambda strength: fit(samples_per_feature, inputs_per_feature, loss, strength, activation))
+    variance = activation_moments(activation).variance
+    return smallest_error(
+        lambda strength: fit(samples_per_feature, inputs_per_feature, loss, strength, activation), variance
+    )
 
 
 def _spectral_means(s: float, gamma: float) -> tuple[float, float, float, float, float]:
