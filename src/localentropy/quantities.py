@@ -137,7 +137,10 @@ MARGIN_OF_REFERENCE = MARGIN.called("margin_ref", "κ̃", "smallest stability of
 MARGIN_OF_THRESHOLDS = MARGIN.within(high=5.0, words="smallest stability at `alpha_le` and `alpha_min`")
 """Where they were tried. Far beyond it their searches fail."""
 MARGIN_OF_ALPHA_U = MARGIN.within(low=-2.5, high=3.0, words="smallest stability at `alpha_u`")
-MARGIN_OF_FEATURES = MARGIN.within(high=2.0, words="smallest stability at `alpha_le` and `alpha_min`, random features")
+MARGIN_OF_FEATURES = MARGIN.within(
+    low=-3.5, high=2.0, words="smallest stability at `alpha_le` and `alpha_min`, random features of variance 1"
+)
+"""Of other variances in proportion to their root."""
 MARGIN_OF_SPHERE = MARGIN.within(high=100.0, words="smallest stability of weights on a sphere")
 """At -4 the capacity is about 1e5."""
 MARGIN_OF_ONE_STEP = MARGIN.within(high=-1e-2, words="smallest stability at `capacity_one_step`, weights on a sphere")

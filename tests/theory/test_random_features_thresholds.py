@@ -1,5 +1,7 @@
 """Optimal margin, monotonicity thresholds: quoted numbers, definitions, node doubling, refusals."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -31,6 +33,36 @@ def test_onset_of_the_optimal_margin():
     assert 0 < kappa_opt(RandomFeatures(3.0, onsets[2] + 0.01)) < 0.01
 
 
+def test_an_onset_beyond_the_range_that_is_searched_is_said_to_be_there():
+    assert optimal_margin_onset(RandomFeatures(5e-4)) == pytest.approx(5560, abs=1)
+    with pytest.raises(
+        DomainError, match=r"^alpha_T = 0\.0001: the onset of the optimal margin is above 1/alpha = 10000$"
+    ):
+        optimal_margin_onset(RandomFeatures(1e-4))
+
+
+@pytest.mark.parametrize("activation", ["tanh", "erf", lambda x: 0.1 * x])
+def test_margins_reach_five_standard_deviations_below_zero(activation):
+    """There patterns hardly pull: the solutions are nearly all weights."""
+    lowest = RandomFeatures(1.0, activation=activation).lowest_margin
+    solutions = typical(RandomFeatures(1.0, 2.0, lowest, activation))
+    assert solutions.entropy == pytest.approx(math.log(2), abs=1e-6) and solutions.residual < 1e-6
+    assert alpha_c(RandomFeatures(1.0, margin=lowest, activation=activation)) > 1e5
+    with pytest.raises(DomainError, match=r"^margin = -\S* is out of range: allowed are \[-\S*, 1000\]$"):
+        RandomFeatures(1.0, 2.0, lowest - 0.01, activation)
+
+
+@pytest.mark.parametrize("activation", ["sign", "tanh"])
+@pytest.mark.parametrize("alpha_T", [1.0, 100.0])
+def test_the_threshold_is_found_at_the_smallest_margin_of_its_range(alpha_T, activation):
+    model = RandomFeatures(alpha_T, activation=activation)
+    (margin, _) = model.tried
+    lowest = RandomFeatures(alpha_T, margin=margin.low, activation=activation)
+    assert 1000 < alpha_le(lowest) < alpha_c(lowest)
+    with pytest.raises(DomainError, match="margin = "):
+        alpha_le(RandomFeatures(alpha_T, margin=margin.low - 0.01, activation=activation))
+
+
 @pytest.mark.parametrize(("alpha_T", "inv_alpha", "activation"), [(3.0, 6.0, "sign"), (1.0, 20.0, "erf")])
 def test_optimal_margin_minimises_the_error(alpha_T, inv_alpha, activation):
     def error(margin):
@@ -46,6 +78,22 @@ def test_optimal_margin_minimises_the_error(alpha_T, inv_alpha, activation):
     assert best == pytest.approx(found.x, abs=1e-4)
     assert error(best) <= found.fun + 1e-12
     assert error(best) < error(0.0)
+
+
+@pytest.mark.parametrize(
+    ("alpha_T", "inv_alpha", "margin"),
+    [(1e-3, 1e6, 21.986164), (1e-2, 1e6, 23.140592), (1e-3, 3e3, 0.08516528), (1e-2, 1e3, 1.67785552)],
+)
+def test_optimal_margin_of_patterns_that_hardly_see_the_teacher(alpha_T, inv_alpha, margin):
+    """Margins by an own iteration with 40 digits, from differences of the error at steps that went to zero."""
+    assert kappa_opt(RandomFeatures(alpha_T, inv_alpha)) == pytest.approx(margin, rel=2e-7)
+
+
+@pytest.mark.parametrize(("alpha_T", "inv_alpha"), [(1e-3, 1e4), (1e-3, 1e5), (1e-4, 1e6), (1e-5, 1e7)])
+def test_the_optimal_margin_depends_on_few_patterns_by_the_product_of_the_loads(alpha_T, inv_alpha):
+    """Where alpha_T is small, only the inputs of the teacher per weight count (docs/overparam/theory.md section 4)."""
+    smaller = kappa_opt(RandomFeatures(alpha_T / 10, 10 * inv_alpha))
+    assert kappa_opt(RandomFeatures(alpha_T, inv_alpha)) == pytest.approx(smaller, rel=0.05)
 
 
 def test_local_entropy_threshold():

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from localentropy.errors import ConvergenceError
-from localentropy.numerics.continuation import zero_of_observable
+from localentropy.errors import DomainError
+from localentropy.numerics.continuation import Branch, zero_of_observable
 from localentropy.numerics.jets import Jet, variables
-from localentropy.numerics.saddle_point import StationaryPoint
+from localentropy.numerics.saddle_point import solve
 from localentropy.theory.model import MARGIN, Model
 from localentropy.theory.question import question
 from localentropy.theory.random_features import RandomFeatures
@@ -66,8 +66,8 @@ def optimal_margin_onset(model: RandomFeatures) -> float:
         The over-parameterization 1/alpha = N/P.
 
     Raises:
-        DomainError: patterns that do not see the teacher.
-        ConvergenceError: there is no onset up to 1/alpha = 10^4.
+        DomainError: patterns that do not see the teacher, or an onset above 1/alpha = 10^4.
+        ConvergenceError: the onset was not found.
 
     Example:
         >>> from localentropy.theory import RandomFeatures, optimal_margin_onset
@@ -77,8 +77,13 @@ def optimal_margin_onset(model: RandomFeatures) -> float:
     return _onset(model.at(alpha=1.0, margin=0.0))
 
 
-def _barycenter_error_slope(model: Model, point: StationaryPoint) -> float:
-    """Derivative by the margin of the barycentre's error, arctan(sqrt(C) / R) / pi."""
+def _barycenter_error_slope(model: Model, branch: Branch) -> float:
+    """Derivative by the margin of the barycentre's error, arctan(sqrt(C) / R) / pi, where a branch stands.
+
+    It is a small difference where patterns hardly see the teacher. So it is read off a point that was solved once more,
+    and whose derivatives are those of the last step.
+    """
+    point = solve(branch.family(branch.position), branch.point.coordinates)
     by_margin = point.response[:, MARGIN]
     C, _, R = model.covariances(model.weights.order_parameters(variables(point.coordinates)))
     assert isinstance(R, Jet)
@@ -90,20 +95,22 @@ def _barycenter_error_slope(model: Model, point: StationaryPoint) -> float:
 def _optimal_margin(model: Model) -> float:
     """The root of the error's derivative, not a minimum on a grid: the error is flat to 1e-7 near the onset."""
     branch = branch_in_margin(model)
-    if _barycenter_error_slope(model, branch.point) >= 0.0:
+    if _barycenter_error_slope(model, branch) >= 0.0:
         return 0.0
     maximum = largest_margin(model)
-    found = zero_of_observable(branch, lambda point: -_barycenter_error_slope(model, point), maximum)
+    found = zero_of_observable(branch, lambda _: -_barycenter_error_slope(model, branch), maximum)
     return maximum if found is None else found  # the error may fall up to the largest margin
 
 
 @lru_cache(maxsize=64)
-def _onset(model: Model) -> float:
+def _onset(model: RandomFeatures) -> float:
     """1/alpha at which the derivative of the error at zero margin changes sign."""
     start = model.at(alpha=largest_alpha(model))
     branch = branch_in_alpha(start, typical_point(start))
     end = -math.log(LARGEST_INV_ALPHA)
-    found = zero_of_observable(branch, lambda point: _barycenter_error_slope(model, point), end)
+    found = zero_of_observable(branch, lambda _: _barycenter_error_slope(model, branch), end)
     if found is None:
-        raise ConvergenceError("onset of the optimal margin", {"inv_alpha": LARGEST_INV_ALPHA}, math.inf)
+        raise DomainError(
+            f"alpha_T = {model.alpha_T:g}: the onset of the optimal margin is above 1/alpha = {LARGEST_INV_ALPHA:g}"
+        )
     return math.exp(-found)

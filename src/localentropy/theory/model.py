@@ -26,6 +26,8 @@ from localentropy.theory.energies import SIGN, Energy, HardMargin, Labels
 from localentropy.theory.weights import Weights
 
 LOG_ALPHA, MARGIN, LOG_LOAD = range(3)
+DEVIATIONS = 5.0
+"""How far below 0 a margin may lie, in standard deviations of a pre-activation. Solves fail at about 6."""
 """Positions of the control parameters of `Typical`. An energy may have another control than a margin there: ln beta."""
 
 OPEN: Any = None
@@ -150,8 +152,6 @@ class Model(Asked, ABC):
     """Whether labels come from a teacher."""
     teacher_solves: ClassVar[bool] = False
     """Whether the teacher is among the weights. Then every negative margin has solutions at any load."""
-    tried: ClassVar[tuple[Quantity, ...]] = (MARGIN_OF_THRESHOLDS,)
-    """Ranges of parameters in which the searches for `alpha_le` and `alpha_min` were tried, if these are narrower."""
 
     def __post_init__(self) -> None:
         if self.alpha is not OPEN:
@@ -171,6 +171,28 @@ class Model(Asked, ABC):
                 f"energy = {self.energy!r} is not computed for a teacher's labels, which {name} has; "
                 "allowed are a margin, GibbsLoss and energies of your own"
             )
+
+    @property
+    def tried(self) -> tuple[Quantity, ...]:
+        """Ranges of parameters in which the searches for `alpha_le` and `alpha_min` were tried, if these are narrower.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> [(quantity.name, quantity.high) for quantity in Perceptron().tried]
+            [('margin', 5.0)]
+        """
+        return (MARGIN_OF_THRESHOLDS,)
+
+    @property
+    def lowest_margin(self) -> float:
+        """The smallest margin: -4, or five standard deviations of a pre-activation. Below it, no pattern pulls.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> round(RandomFeatures(alpha_T=3.0, activation="tanh").lowest_margin, 6)
+            -3.139644
+        """
+        return max(quantities.MARGIN.low, -DEVIATIONS * math.sqrt(self.variance))
 
     @property
     def asked(self) -> Energy:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from localentropy import quantities
 from localentropy.numerics.activations import Activation, ActivationMoments, activation_moments
 from localentropy.numerics.jets import exp
 from localentropy.quantities import ALPHA_T, ALPHA_T_OF_THRESHOLDS, INV_ALPHA, MARGIN_OF_FEATURES, Quantity
@@ -31,7 +32,7 @@ class RandomFeatures(Model):
     Attributes:
         alpha_T: patterns per latent dimension, P / D, in [1e-9, 1e9].
         inv_alpha: over-parameterization N / P, in [1e-9, 1e9].
-        margin: kappa, in [-4, 1000].
+        margin: kappa, in [-4, 1000], and not below minus five standard deviations of a pre-activation.
         activation: "sign", "tanh", "erf", "identity", or a function of zero mean under N(0, 1). It may have jumps and
             kinks.
         energy: what patterns ask of stabilities, if this is not the margin; `GibbsLoss`, or a user's own.
@@ -57,7 +58,6 @@ class RandomFeatures(Model):
     load: ClassVar[str] = "inv_alpha"
     examples: ClassVar[Sequence[dict[str, Any]]] = ({"alpha_T": 3.0, "inv_alpha": 2.0},)
     teacher: ClassVar[bool] = True
-    tried: ClassVar[tuple[Quantity, ...]] = (MARGIN_OF_FEATURES, ALPHA_T_OF_THRESHOLDS)
 
     def __post_init__(self) -> None:
         self._set(alpha=OPEN, alpha_T=ALPHA_T.require(self.alpha_T))
@@ -66,6 +66,7 @@ class RandomFeatures(Model):
             self._set(inv_alpha=inverse, alpha=1.0 / inverse)
         super().__post_init__()
         self._set(moments=activation_moments(self.activation))
+        quantities.MARGIN.within(low=self.lowest_margin).require(self.margin)
         self._set(weights=SeenProjections(self.alpha_T) if self.moments.linear_part else UnseenProjections())
 
     def at(self, **controls: float) -> Self:
@@ -79,6 +80,18 @@ class RandomFeatures(Model):
         if "alpha" in controls:
             controls["inv_alpha"] = 1.0 / controls["alpha"]
         return super().at(**controls)
+
+    @property
+    def tried(self) -> tuple[Quantity, ...]:
+        """See `Model`. Margins are tried in units of the standard deviation of a pre-activation.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> [(quantity.name, quantity.low, quantity.high) for quantity in RandomFeatures(alpha_T=3.0).tried]
+            [('margin', -3.5, 2.0), ('alpha_T', 0.0001, 100.0)]
+        """
+        low, high = (end * math.sqrt(self.variance) for end in (MARGIN_OF_FEATURES.low, MARGIN_OF_FEATURES.high))
+        return MARGIN_OF_FEATURES.within(low, high), ALPHA_T_OF_THRESHOLDS
 
     @property
     def without_pairs(self) -> str:

@@ -289,7 +289,7 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
     if model.margin > 0.0 and model.alpha <= threshold:
         maximum = largest_margin(easiest)
         if lost is None or model.margin > maximum:
-            allowed = f"[{quantities.MARGIN.low:g}, kappa_max = {maximum:.12g}] at {model.describe()}"
+            allowed = f"[{model.lowest_margin:g}, kappa_max = {maximum:.12g}] at {model.describe()}"
             raise DomainError(f"{margin_name} = {model.margin:.12g} is out of range: allowed are {allowed}")
         return _from_largest_margin(model)
     elif lost is None or model.alpha > threshold:
@@ -571,7 +571,7 @@ def _solvable(model: Model) -> Model:
     If the teacher is among the weights, it is the only solution of margin 0 above alpha_c, and there is no such margin.
     """
     margins = (0.0,) if model.teacher_solves else EASED
-    for margin in margins:
+    for margin in sorted({max(margin, model.lowest_margin) for margin in margins}, reverse=True):
         eased = model.at(margin=margin)
         if model.alpha <= largest_alpha(eased):
             break
