@@ -217,6 +217,20 @@ def test_stationary_and_smallest(units, machine):
         assert row.residual < 1e-3
 
 
+@pytest.mark.parametrize("units, alpha", [(1, 1.99), (1, 1.999), (INF, 1e9)])
+def test_small_overlaps_next_to_the_capacity(units, alpha):
+    """There 1 + d_0 / (1 - q) is far below 1. The entropy is the smallest over it."""
+    row = group_entropy(Spherical(alpha, units), 0.001).iloc[0]
+    model = spherical_tree._Machine(float(units), False, 0.001)
+
+    def entropy(s):
+        return 0.5 * model.ratio * math.exp(-s) + alpha * spherical_tree._averages(model, s)[0]
+
+    found = minimize_scalar(entropy, bounds=(-29.0, -5.0), method="bounded", options={"xatol": 1e-9})
+    cancelled = 0.5 * model.ratio * math.exp(-found.x)
+    assert row.entropy == pytest.approx(found.fun, rel=1e-12, abs=1e-9 * cancelled) and row.residual < 1e-9
+
+
 @pytest.mark.parametrize("units", [1, 3, INF])
 def test_group_of_typical_solutions(units):
     """d_0 = 0 at the overlap of typical solutions, where the group is what typical solutions are."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 LARGEST_LOGIT = math.log(0.9999 / (1.0 - 0.9999))
 """Of typical solutions' overlap. Larger ones are refused: their load is close to the replica-symmetric capacity."""
-SOFTEST, STIFFEST = 60.0, -12.0
+SOFTEST, STIFFEST = 60.0, -30.0
 """Range of ln(1 + d_0 / (1 - q_1)). Beyond the upper end the local entropy is 0 to 1e-20."""
 LARGEST_ERROR = 1e-6
 """Error of the entropy of groups, or of typical solutions' saddle-point equation, from which a solve has failed."""
@@ -259,7 +259,7 @@ def _root(function: Callable[[float], float], lowest: float, highest: float) -> 
     while value != 0.0:
         there = min(step, end) if value < 0.0 else max(-step, end)
         if value * function(there) <= 0.0:
-            return float(brentq(function, here, there, xtol=1e-7))
+            return float(brentq(function, here, there, xtol=1e-12))
         if there == end:
             return end
         here, step = there, 2.0 * step
