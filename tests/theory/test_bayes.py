@@ -333,6 +333,15 @@ def test_recovered_teachers():
     assert noisy.free_entropy == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("start", bayes.STARTS)
+@pytest.mark.parametrize("centre", [0.3, 0.8])
+def test_the_load_at_which_the_teacher_becomes_a_fixed_point(centre, start):
+    """The curve's load there and that of the last place on its grid differ by rounding, if at all."""
+    state = bayes.learning(1.0, TwoGaussians(centre), Linear(), start)
+    below, above = (bayes.learning(alpha, TwoGaussians(centre), Linear(), start) for alpha in (1 - 1e-9, 1 + 1e-9))
+    assert below.overlap <= state.overlap <= above.overlap == 1.0
+
+
 class OpenPrior(Gaussian):
     """Not a dataclass of its own, and without a hash."""
 
@@ -353,6 +362,10 @@ class OpenPrior(Gaussian):
         (lambda: bayes.free_entropy(0.2, 1.0, "binry"), "nearest is 'binary'"),
         (lambda: bayes.transitions("binary", "sig"), "nearest is 'sign'"),
         (lambda: bayes.learning(1.0, 0.3), "prior = 0.3: allowed are gaussian, binary, and a Prior as in localentropy"),  # type: ignore[arg-type]
+        (
+            lambda: bayes.learning(1e9, GaussBernoulli(0.001)),
+            r"for these weights and labels allowed up to 4.38811e\+07",
+        ),
         (lambda: bayes.learning(1.0, OpenPrior()), "allowed is a Prior that is a frozen dataclass"),
     ],
 )

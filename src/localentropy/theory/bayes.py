@@ -40,10 +40,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from localentropy.arguments import (
-    require_choice,
-)
-from localentropy.errors import ConvergenceError
+from localentropy.arguments import require_choice, shown
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.channels import Channel, Errors, as_channel
 from localentropy.numerics.priors import RATIOS, Prior, as_prior
 from localentropy.numerics.search import LARGEST_RESIDUAL, extremum, positive_root
@@ -289,6 +287,8 @@ class _Curve:
 
     def state(self, alpha: float, informed: bool) -> State:
         """Where state evolution stops: upwards at the first place with a larger alpha, or downwards at a smaller."""
+        from scipy.optimize import brentq
+
         m_hat, loads, _, _ = self.places
         if alpha <= self._channel.weak and not informed:
             return self._state(alpha, 0.0)
@@ -306,10 +306,18 @@ class _Curve:
             return self._state(alpha, 0.0)
         if at == len(loads) and self._prior.dimension == 0.0:
             return self._recovered(alpha)
-        low, high = max(at - 1, 0), min(at, len(loads) - 1)
-        if not loads[low] < alpha < loads[high]:
-            return self._state(alpha, float(m_hat[low if loads[low] >= alpha else high]))
-        return self._state(alpha, positive_root(lambda y: math.log(self.load(y) / alpha), m_hat[low], m_hat[high]))
+        if alpha > loads.max() * (1.0 + LARGEST_RESIDUAL):
+            allowed = f"allowed up to {loads.max():.6g}, where 1 - m is lost to rounding"
+            raise DomainError(f"alpha = {shown(alpha)}: for these weights and labels {allowed}")
+        low, high = np.log([m_hat[max(at - 1, 0)], m_hat[min(at, len(loads) - 1)]]).tolist()
+
+        def excess(y: float) -> float:
+            return math.log(self.load(math.exp(y)) / alpha)
+
+        # The stored loads may differ from these in the last digit.
+        if not excess(low) < 0.0 < excess(high):
+            return self._state(alpha, math.exp(low if excess(low) >= 0.0 else high))
+        return self._state(alpha, math.exp(brentq(excess, low, high, xtol=1e-13, rtol=1e-15)))
 
     def _state(self, alpha: float, m_hat: float) -> State:
         if m_hat == 0.0:

@@ -207,7 +207,7 @@ def smallest_error(fit_at: Callable[[float], Fit], variance: float) -> float:
     around = np.array([success(place + step * STEP) for step in range(-2, 3)])
     slope, curvature = around @ FIRST_DERIVATIVE, around @ SECOND_DERIVATIVE
     if curvature < 0.0 and abs(slope) < -curvature * STEP:
-        refined = place - slope / curvature
+        refined = place - float(slope / curvature)
         if success(refined) >= success(place) - ROUNDING:  # in a narrow dip the step may be too long
             place = refined
     return math.exp(place)
