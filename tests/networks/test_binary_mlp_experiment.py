@@ -39,7 +39,7 @@ def parameters(**changes):
 
 def table(task=0, checkpoint=None, **changes):
     made = parameters(**changes)
-    data = {name: EMBEDDED / f"{name}.npz" for name in made.DATASETS}
+    data = {name: EMBEDDED / f"{name}.npz" for name in made.datasets()}
     context = Context(seed=1, data=data, report=lambda line: None, checkpoint=checkpoint)
     return binary_mlp.compute(made, binary_mlp.tasks(made)[task], context)
 
@@ -106,7 +106,7 @@ def test_parity_has_two_classes_and_cifar_three_layers():
 
 def test_each_dataset_is_read_alone():
     names = ("mnist", "fashion_mnist", "cifar10")
-    assert [parameters(dataset=name).DATASETS for name in names] == [(name,) for name in names]
+    assert [parameters(dataset=name).datasets() for name in names] == [(name,) for name in names]
 
 
 def test_more_images_than_there_are_are_refused():

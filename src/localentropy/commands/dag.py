@@ -63,7 +63,7 @@ def _edges(configuration: Configuration) -> list[tuple[tuple[str, str], tuple[st
     """Pairs of (column, name): each input and its user."""
     edges = []
     for job in table_jobs(configuration):
-        edges += [(("datasets", dataset), ("experiments", job.name)) for dataset in job.parameters.DATASETS]
+        edges += [(("datasets", dataset), ("experiments", job.name)) for dataset in job.parameters.datasets()]
         edges += [(("experiments", name), ("experiments", job.name)) for name in job.tables]
     for output in output_jobs(configuration):
         edges += [(("experiments", name), ("figures", output.target)) for name in output.tables]

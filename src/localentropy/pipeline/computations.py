@@ -304,7 +304,7 @@ class ExperimentJob(TableReader):
             )
         require_known(name, configuration.experiments, "experiment")
         parameters = configuration.experiments[name]
-        own = {dataset: DatasetJob.from_configuration(configuration, dataset) for dataset in parameters.DATASETS}
+        own = {dataset: DatasetJob.from_configuration(configuration, dataset) for dataset in parameters.datasets()}
         read = {table: cls.from_configuration(configuration, table) for table in parameters.tables()}
         tables = {table: job.source for table, job in read.items()}
         return cls.at_origin(

@@ -57,7 +57,7 @@ def table_jobs(configuration: Configuration, names: Iterable[str] | None = None)
 def dataset_jobs(configuration: Configuration, names: Iterable[str] | None = None) -> Iterator[DatasetJob]:
     """Datasets that the experiments, or those named, read, by name."""
     experiments = configuration.experiments
-    read = {dataset for name in (experiments if names is None else names) for dataset in experiments[name].DATASETS}
+    read = {dataset for name in (experiments if names is None else names) for dataset in experiments[name].datasets()}
     for name in sorted(read):
         yield DatasetJob.from_configuration(configuration, name)
 

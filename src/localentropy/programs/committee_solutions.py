@@ -60,21 +60,14 @@ class Storage(Parameters, RandomPatterns):
 
 
 class Dresses(Parameters, Images):
-    """Runs on images."""
+    """Runs on images, with their pixels in place or shuffled."""
 
     DATASETS = ("dress_coat",)
-    data: Literal["dress_coat"] = Field(description="the training set")
+    data: Literal["dress_coat", "dress_coat_shuffled"] = Field(description="the training set")
 
 
-class ShuffledDresses(Parameters, Images):
-    """Runs on images with shuffled pixels."""
-
-    DATASETS = ("dress_coat",)
-    data: Literal["dress_coat_shuffled"] = Field(description="the training set")
-
-
-Program = Storage | Dresses | ShuffledDresses
-Parameters.MODELS = {"random": Storage, "dress_coat": Dresses, "dress_coat_shuffled": ShuffledDresses}
+Program = Storage | Dresses
+Parameters.MODELS = {"random": Storage, "dress_coat": Dresses, "dress_coat_shuffled": Dresses}
 
 
 def tasks(parameters: Program) -> list[Task]:

@@ -53,8 +53,6 @@ COLUMNS = {
 class Parameters(NetworkParameters):
     """Parameters of binary networks. (T): stated in the paper's text; (C): chosen here."""
 
-    CHOICE = "dataset"
-
     dataset: Literal["mnist", "fashion_mnist", "cifar10"] = Field(description="the images (T)")
     labels: Literal["classes", "parity"] = Field(description="what is learnt: the ten classes, or odd against even (T)")
     hidden_layers: int = given(quantities.LAYERS, "hidden layers (T)")
@@ -70,26 +68,9 @@ class Parameters(NetworkParameters):
     distances: Increasing[Distance] = Field(description="probabilities of a flip of the local energy (C)")
     flip_draws: int = given(quantities.DRAWS, "random flips of each network at each distance (C)", size=True)
 
-
-class Mnist(Parameters):
-    """On handwritten digits."""
-
-    DATASETS = ("mnist",)
-
-
-class FashionMnist(Parameters):
-    """On pieces of clothing."""
-
-    DATASETS = ("fashion_mnist",)
-
-
-class Cifar10(Parameters):
-    """On small photographs."""
-
-    DATASETS = ("cifar10",)
-
-
-Parameters.MODELS = {"mnist": Mnist, "fashion_mnist": FashionMnist, "cifar10": Cifar10}
+    def datasets(self) -> tuple[str, ...]:
+        """The images."""
+        return (self.dataset,)
 
 
 def tasks(parameters: Parameters) -> list[Task]:

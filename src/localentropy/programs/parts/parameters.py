@@ -87,7 +87,7 @@ class ExperimentParameters(Section):
     """Base of every program's parameters."""
 
     DATASETS: ClassVar[tuple[str, ...]] = ()
-    """Names of the prepared datasets that the program reads."""
+    """Names of the prepared datasets that the program reads, if they do not depend on the parameters."""
 
     program: str = Field(
         default="",
@@ -125,6 +125,10 @@ class ExperimentParameters(Section):
         """The experiments, `<paper>/<name>`, whose tables the program reads."""
         return [getattr(self, name) for name in self.table_fields()]
 
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the prepared datasets that the program reads."""
+        return self.DATASETS
+
     def modules(self) -> list[str]:
         """Modules that the table depends on besides the program's imports, for these parameters.
 
@@ -139,7 +143,7 @@ class Context:
 
     Attributes:
         seed: root of the random streams (`localentropy.seeds`).
-        data: names in the parameters' `DATASETS` → prepared files, and those that the tables were made from.
+        data: the parameters' `datasets()` → prepared files, and those that the tables were made from.
         report: logs one line of progress.
         checkpoint: a path that names the task. A task of more than ten minutes keeps its state in files whose names
             begin with it, and removes them at the end.
