@@ -95,7 +95,7 @@ def test_rows_of_uniqueness_are_those_of_the_function() -> None:
         assert (row.unique, row.steps) == (expected.unique, expected.steps)
         assert row.bound == pytest.approx(expected.margin)
     assert found.groupby("n")["unique"].sum()[[8, 32]].tolist() == [0.0, 3.0]
-    with pytest.raises(ValidationError, match="are the same sets, n = 8"):
+    with pytest.raises(ValidationError, match="are the same runs, n = 8"):
         table(phase_retrieval_uniqueness, grids=[{"d": 8, "alphas": [1.0, 1.01], "samples": 1}])
 
 

@@ -17,72 +17,51 @@ Table: one row for each training set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from localentropy import quantities, seeds
-from localentropy.programs.parts.parameters import (
-    SIZE,
-    Context,
-    ExperimentParameters,
-    Increasing,
-    LoadOfRuns,
-    Section,
-    Task,
-    given,
-    number_of_samples,
-    require_no_repetition,
-)
+from localentropy.programs.parts.parameters import SIZE, Context, Task, given
+from localentropy.programs.parts.phase_retrieval_sizes import Grid, GridParameters, sizes_and_loads
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Grid(Section):
-    """Runs of one kind of student at one number of inputs."""
+class StudentGrid(Grid):
+    """Runs of one kind of student at one number of inputs, one on each training set."""
 
     student: Literal["plain", "wide"] = Field(description="one unit on a sphere, or d free units (T)")
-    d: int = given(quantities.SIZE.within(low=2), "inputs (C)")
-    alphas: Increasing[LoadOfRuns] = Field(description="training inputs per weight of the teacher, α = n/d (C)")
-    samples: int = given(quantities.RUNS, "training sets at each α, with one run each")
     step: float = given(quantities.STEP_OF_FLOW, "η of Euler's rule, in the time of the flow (C)")
     iterations: int = given(quantities.ITERATIONS, "most steps (C)")
 
+    @property
+    def words(self) -> str:
+        """The student, too."""
+        return f"{self.student}, {super().words}"
 
-class Parameters(ExperimentParameters):
+
+class Parameters(GridParameters):
     """Parameters of the runs. No run is in them twice."""
 
+    grids: tuple[StudentGrid, ...] = Field(
+        min_length=1, description="students, sizes and samples", json_schema_extra=SIZE
+    )
     loss_tolerance: float = given(quantities.LOSS, "loss below which a run ends (C)")
     speed_tolerance: float = given(
         quantities.SPEED, "a run ends where the weights move by less, root mean square per unit of time (C)"
     )
     success_overlap: float = given(quantities.SUCCESS, "overlap above which a run is a success (C)")
-    grids: tuple[Grid, ...] = Field(min_length=1, description="students, sizes and samples", json_schema_extra=SIZE)
-
-    @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        cells = [
-            (k, grid, alpha, number_of_samples(alpha, grid.d))
-            for k, grid in enumerate(self.grids)
-            for alpha in grid.alphas
-        ]
-        require_no_repetition(
-            (f"grids[{k}] {at.student}, d = {at.d}, α = {alpha}", (at.student, at.d, n), f"runs, n = {n}")
-            for k, at, alpha, n in cells
-        )
-        return self
 
 
-def tasks(parameters: Parameters) -> list[Task]:
-    """All runs of one student, size and load each: they are made at once."""
-    return [{"grid": number, "alpha": alpha} for number, grid in enumerate(parameters.grids) for alpha in grid.alphas]
+tasks = sizes_and_loads
 
 
 def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the inputs of all runs."""
     grid = parameters.grids[task["grid"]]
-    return 8 * grid.samples * number_of_samples(task["alpha"], grid.d) * grid.d
+    return 8 * grid.samples * grid.n(task["alpha"]) * grid.d
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -95,7 +74,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     torch.set_num_threads(parameters.threads)
     grid = parameters.grids[task["grid"]]
-    d, n = grid.d, number_of_samples(task["alpha"], grid.d)
+    d, n = grid.d, grid.n(task["alpha"])
     units = 1 if grid.student == "plain" else d
     roots = [seeds.child(context.seed, "instance", sample=sample) for sample in range(grid.samples)]
     runs = descend_phase_retrieval(
@@ -111,7 +90,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         ),
     )
     successes = sum(run.success for run in runs)
-    context.report(f"{grid.student}, d = {d}, α = {n / d:g}: {successes} successes of {len(runs)}")
+    context.report(f"{grid.words}, α = {n / d:g}: {successes} successes of {len(runs)}")
     return pd.DataFrame(
         {
             "student": grid.student,

@@ -13,65 +13,29 @@ Table: one row for each training set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
-
-from localentropy import quantities, seeds
-from localentropy.programs.parts.parameters import (
-    SIZE,
-    Context,
-    ExperimentParameters,
-    Increasing,
-    LoadOfRuns,
-    Section,
-    Task,
-    given,
-    number_of_samples,
-    require_no_repetition,
-)
+from localentropy import seeds
+from localentropy.programs.parts.parameters import Context, Task
+from localentropy.programs.parts.phase_retrieval_sizes import GridParameters, sizes_and_loads
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Grid(Section):
-    """Training sets of one number of inputs."""
-
-    d: int = given(quantities.SIZE.within(low=2), "inputs (C)")
-    alphas: Increasing[LoadOfRuns] = Field(description="training inputs per weight of the teacher, α = n/d (C)")
-    samples: int = given(quantities.RUNS, "training sets at each α")
+class Parameters(GridParameters):
+    """Parameters of the training sets."""
 
 
-class Parameters(ExperimentParameters):
-    """Parameters of the training sets. None is in them twice."""
-
-    grids: tuple[Grid, ...] = Field(min_length=1, description="sizes and samples", json_schema_extra=SIZE)
-
-    @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        cells = [
-            (k, grid, alpha, number_of_samples(alpha, grid.d))
-            for k, grid in enumerate(self.grids)
-            for alpha in grid.alphas
-        ]
-        require_no_repetition(
-            (f"grids[{k}] d = {at.d}, α = {alpha}", (at.d, n), f"sets, n = {n}") for k, at, alpha, n in cells
-        )
-        return self
-
-
-def tasks(parameters: Parameters) -> list[Task]:
-    """All training sets of one size and load each."""
-    return [{"grid": number, "alpha": alpha} for number, grid in enumerate(parameters.grids) for alpha in grid.alphas]
+tasks = sizes_and_loads
 
 
 def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the matrices of one training set."""
     from localentropy.landscape.unique_minimum import bytes_of
 
-    d = parameters.grids[task["grid"]].d
-    return bytes_of(number_of_samples(task["alpha"], d), d)
+    grid = parameters.grids[task["grid"]]
+    return bytes_of(grid.n(task["alpha"]), grid.d)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -82,7 +46,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy.landscape.unique_minimum import unique_minimum
 
     grid = parameters.grids[task["grid"]]
-    d, n = grid.d, number_of_samples(task["alpha"], grid.d)
+    d, n = grid.d, grid.n(task["alpha"])
     rows = []
     for sample in range(grid.samples):
         root = seeds.child(context.seed, "instance", sample=sample)
@@ -90,5 +54,5 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         row = {"d": d, "n": n, "alpha": n / d, "sample": sample, "unique": float(found.unique)}
         rows.append(row | {"bound": found.margin, "steps": found.steps})
     table = pd.DataFrame(rows)
-    context.report(f"d = {d}, α = {n / d:g}: unique in {table['unique'].sum():.0f} of {grid.samples}")
+    context.report(f"{grid.words}, α = {n / d:g}: unique in {table['unique'].sum():.0f} of {grid.samples}")
     return table
