@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
     from localentropy.solvers.solution import Solution
 
+    Solver = str
+else:
+    Solver = Literal[tuple(solvers.MODULES)]
 
 MESSAGES = (quantities.DAMPING, quantities.STEPS, quantities.TOLERANCE, quantities.EPSILON)
 
@@ -28,9 +31,7 @@ class SolverParameters(ExperimentParameters):
     """Parameters of a program that runs a solver. Each solver adds its own options."""
 
     CHOICE = "solver"
-    solver: Literal["anneal", "mct0", "sbpi", "belief_propagation", "focusing_bp", "binarynet"] = Field(
-        description="the algorithm (docs/solvers)"
-    )
+    solver: Solver = Field(description="the algorithm (docs/solvers)")
 
     def modules(self) -> list[str]:
         """The solver and the code it uses. A table does not depend on other solvers."""
