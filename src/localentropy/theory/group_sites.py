@@ -12,10 +12,10 @@ import numpy as np
 
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.curvature import Curvature
-from localentropy.numerics.gaussian_kernels import exp, log
+from localentropy.numerics.gaussian_kernels import exp
 from localentropy.numerics.jets import Jet, Number, compose, plain
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
-from localentropy.theory.one_step import block_of_weights, differentiated
+from localentropy.theory.one_step import block_of_weights, deficits_in_field, differentiated, states_in_field
 
 SPACING = 0.08
 """Spacing of the nodes of the outer integral, in widths of its sharpest feature."""
@@ -205,18 +205,17 @@ def _states(b, delta_hat, epsilon, finer):  # type: ignore[no-untyped-def]
             if z < lowest or z > RANGE + 1.0:
                 break
             field = centre + root * z
-            small = exp(-2.0 * min(abs(field), 300.0))
-            states = log(1.0 + small) + (0.0 if field > 0.0 else -2.0 * field)
+            states, small = states_in_field(field)
             exponent = y * states - 0.5 * z * z - top
             if exponent < -_NEGLIGIBLE and (direction == 0 or bump < -_NEGLIGIBLE):
                 break
-            lacking = (2.0 * small if field > 0.0 else 2.0) / (1.0 + small)
+            lacking, of_square = deficits_in_field(field, small)
             w = exp(max(exponent, -700.0))
             total += w
             logs += w * states
             less += w * lacking
             square += w * lacking * lacking
-            deficit += w * 4.0 * small / (1.0 + small) ** 2
+            deficit += w * of_square
             i += 1
     log_sum = math.log(total * step * INVERSE_SQRT_2PI) + top
     return epsilon * log_sum, logs / total, less / total, square / total, deficit / total

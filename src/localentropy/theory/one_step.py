@@ -37,7 +37,7 @@ from localentropy.theory.franz_parisi_entropy import (
 from localentropy.theory.model import Model
 from localentropy.theory.patterns import pair_gradient
 from localentropy.theory.question import question
-from localentropy.theory.sites import field_grid, reference_moments
+from localentropy.theory.sites import beside_reference, field_grid, reference_moments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -378,17 +378,44 @@ def block_of_weights(h_0, split_hat, block, spacing):  # type: ignore[no-untyped
         grown = exp(first + step * i)
         z = kink + 0.5 * (grown - 1.0 / grown) / scale
         h = centre_field + root * z
-        small = exp(-2.0 * min(abs(h), 300.0))
-        states = log(1.0 + small) + (0.0 if h > 0.0 else -2.0 * h)
-        lacking = (2.0 * small if h > 0.0 else 2.0) / (1.0 + small)
+        states, small = states_in_field(h)
+        lacking, of_square = deficits_in_field(h, small)
         w = (grown + 1.0 / grown) * exp(max(block * states - 0.5 * z * z - top, -700.0))
         total += w
         logs += w * states
         less += w * lacking
         square += w * lacking * lacking
-        deficit += w * 4.0 * small / (1.0 + small) ** 2
+        deficit += w * of_square
     log_sum = math.log(0.5 * total * step / scale * INVERSE_SQRT_2PI) + top
     return log_sum / block, logs / total, less / total, square / total, deficit / total
+
+
+@subroutine(fastmath=REORDERED)
+def states_in_field(h):  # type: ignore[no-untyped-def]
+    """How many states a weight has in a field, without cancellation.
+
+    Args:
+        h: the field.
+
+    Returns:
+        ln(1 + exp(-2 h)), and exp(-2 |h|), of which `deficits_in_field` makes the rest.
+    """
+    small = exp(-2.0 * min(abs(h), 300.0))
+    return log(1.0 + small) + (0.0 if h > 0.0 else -2.0 * h), small
+
+
+@subroutine(fastmath=REORDERED)
+def deficits_in_field(h, small):  # type: ignore[no-untyped-def]
+    """How much a weight's mean in a field lacks to 1, without cancellation.
+
+    Args:
+        h: the field.
+        small: exp(-2 |h|).
+
+    Returns:
+        1 - tanh h and 1 - tanh^2 h.
+    """
+    return (2.0 * small if h > 0.0 else 2.0) / (1.0 + small), 4.0 * small / (1.0 + small) ** 2
 
 
 @subroutine
@@ -404,10 +431,7 @@ def _sites(point, q_hat_ref, spacing):  # type: ignore[no-untyped-def]
     gradient = np.zeros(5)
     if not (free >= 0.0 and split_hat >= 0.0 and block > 0.0):
         return np.nan, gradient
-    root_ref = math.sqrt(q_hat_ref)
-    root = math.sqrt(free + t_hat * t_hat / q_hat_ref)
-    c = min(max(t_hat / (root * root_ref), -1.0), 1.0) if root > 0.0 else 0.0
-    rest = math.sqrt(free) / root if root > 0.0 else 1.0
+    root_ref, root, c, rest = beside_reference(free, t_hat, q_hat_ref)
     slope = abs(c) * root_ref / math.hypot(rest * root_ref, 1.0)
     scale = max(root, slope, 1.0)
     centre, first, step, nodes = field_grid(root, slope, -field / root if root > 0.0 else math.inf, 0.0, spacing)

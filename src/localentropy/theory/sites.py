@@ -191,6 +191,25 @@ def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def
 
 
 @subroutine
+def beside_reference(free, t_hat, q_hat_ref):  # type: ignore[no-untyped-def]
+    """Parts of the Gaussian field of a weight, root g, beside the field root_ref x of its reference.
+
+    Args:
+        free: variance of the field beyond what it shares with x.
+        t_hat: covariance of the two fields.
+        q_hat_ref: variance of the reference's field.
+
+    Returns:
+        root_ref; root; the correlation c of g and x; deviation of x beyond c g, in its own units.
+    """
+    root_ref = math.sqrt(q_hat_ref)
+    root = math.sqrt(free + t_hat * t_hat / q_hat_ref)
+    c = min(max(t_hat / (root * root_ref), -1.0), 1.0) if root > 0.0 else 0.0
+    rest = math.sqrt(free) / root if root > 0.0 else 1.0
+    return root_ref, root, c, rest
+
+
+@subroutine
 def reference_moments(g, c, rest, root_ref, shift, spacing):  # type: ignore[no-untyped-def]
     """Moments 0, 1, 2 of x = c g + rest x' with the weight 1 + tanh(root_ref x + shift), over x'.
 
@@ -229,10 +248,7 @@ def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacin
     The part g of the field that varies, in units of root, and x have correlation c: x = c g + sqrt(1 - c^2) x'. Only
     the weight 1 + tanh depends on x', by its first three moments.
     """
-    root_ref = math.sqrt(q_hat_ref)
-    root = math.sqrt(free + t_hat * t_hat / q_hat_ref)
-    c = min(max(t_hat / (root * root_ref), -1.0), 1.0) if root > 0.0 else 0.0
-    rest = math.sqrt(free) / root if root > 0.0 else 1.0
+    root_ref, root, c, rest = beside_reference(free, t_hat, q_hat_ref)
     width = rest * root_ref
     slope = abs(c) * root_ref / math.sqrt(1.0 + width * width)
     scale = max(root, slope, 1.0)
