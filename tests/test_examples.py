@@ -33,7 +33,7 @@ WITHOUT_EXAMPLE = {
     "a part of compiled kernels, whose callers have examples": (
         "theory.group_patterns.grid",
         "theory.group_patterns.taught",
-        "theory.group_patterns.pulled_shortfall",
+        "theory.group_patterns.best_argument",
         "theory.group_sites.pulled_field",
         "theory.one_step.block_of_weights",
         "theory.one_step.states_in_field",

@@ -36,8 +36,8 @@ def code_text(function: Any) -> str:
 
     Example:
         >>> from localentropy.numerics.kernel_code import code_text
-        >>> from localentropy.numerics.quadrature import crowded
-        >>> "asinh" in code_text(crowded)
+        >>> from localentropy.numerics.quadrature import sinh_range
+        >>> "asinh" in code_text(sinh_range)
         True
     """
     return "\n".join(_text(function, set()))

@@ -16,7 +16,7 @@ INVERSE_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @subroutine
-def crowded(centre: float, scale: float) -> tuple[float, float]:
+def sinh_range(centre: float, scale: float) -> tuple[float, float]:
     """Where t starts, and how far it goes, in z = centre + sinh(t) / scale over the range of a Gaussian.
 
     The trapezoid rule in t spreads nodes evenly on the scale 1 / scale near the centre and geometrically beyond: its
@@ -31,8 +31,8 @@ def crowded(centre: float, scale: float) -> tuple[float, float]:
 
     Example:
         >>> import math
-        >>> from localentropy.numerics.quadrature import crowded
-        >>> first, length = crowded(0.0, 100.0)
+        >>> from localentropy.numerics.quadrature import sinh_range
+        >>> first, length = sinh_range(0.0, 100.0)
         >>> round(math.sinh(first) / 100, 6) == -round(math.sinh(first + length) / 100, 6)
         True
     """
@@ -54,8 +54,8 @@ def gaussian_node(centre: float, scale: float, t: float, step: float) -> tuple[f
         z and its weight.
 
     Example:
-        >>> from localentropy.numerics.quadrature import crowded, gaussian_node
-        >>> first, length = crowded(0.5, 100.0)
+        >>> from localentropy.numerics.quadrature import sinh_range, gaussian_node
+        >>> first, length = sinh_range(0.5, 100.0)
         >>> nodes = [gaussian_node(0.5, 100.0, first + length * k / 300, length / 300) for k in range(301)]
         >>> round(sum(weight * z**2 for z, weight in nodes), 9)  # of a Gaussian
         1.0
@@ -65,7 +65,7 @@ def gaussian_node(centre: float, scale: float, t: float, step: float) -> tuple[f
 
 
 @subroutine
-def doubly_crowded(z: float, a: float, scale_a: float, b: float, scale_b: float) -> float:
+def asinh_sum(z: float, a: float, scale_a: float, b: float, scale_b: float) -> float:
     """t at z, for nodes that crowd around two places, a and b.
 
     Args:
@@ -79,8 +79,8 @@ def doubly_crowded(z: float, a: float, scale_a: float, b: float, scale_b: float)
         asinh((z - a) scale_a) + asinh((z - b) scale_b).
 
     Example:
-        >>> from localentropy.numerics.quadrature import doubly_crowded
-        >>> doubly_crowded(0.0, -1.0, 50.0, 1.0, 50.0)  # half-way
+        >>> from localentropy.numerics.quadrature import asinh_sum
+        >>> asinh_sum(0.0, -1.0, 50.0, 1.0, 50.0)  # half-way
         0.0
     """
     return math.asinh((z - a) * scale_a) + math.asinh((z - b) * scale_b)
@@ -94,7 +94,7 @@ def next_node(  # type: ignore[no-untyped-def]
 
     Args:
         before: the node before.
-        t: place of the node, see `doubly_crowded`.
+        t: place of the node, see `asinh_sum`.
         step: distance of the nodes in t.
         a: the first place.
         scale_a: inverse width of its crowd.
@@ -113,7 +113,7 @@ def next_node(  # type: ignore[no-untyped-def]
     low, high, z = before, RANGE, before
     for _ in range(200):
         slope = scale_a / math.hypot(1.0, (z - a) * scale_a) + scale_b / math.hypot(1.0, (z - b) * scale_b)
-        missing = t - doubly_crowded(z, a, scale_a, b, scale_b)
+        missing = t - asinh_sum(z, a, scale_a, b, scale_b)
         if abs(missing) < 1e-13 * (1.0 + abs(t)):
             break
         low, high = (z, high) if missing > 0.0 else (low, z)

@@ -14,7 +14,7 @@ from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Jet, Number, compose, plain
-from localentropy.numerics.quadrature import RANGE, doubly_crowded, next_node
+from localentropy.numerics.quadrature import RANGE, asinh_sum, next_node
 from localentropy.theory.one_step import differentiated, tilted_means
 from localentropy.theory.patterns import excess, hazard_derivatives
 
@@ -84,15 +84,15 @@ def grid(C, V, R, margin, spacing):  # type: ignore[no-untyped-def]
         spacing: of the nodes.
 
     Returns:
-        place and sharpness of the margin; sharpness of the teacher's step; first t of `doubly_crowded`, step, number.
+        place and sharpness of the margin; sharpness of the teacher's step; first t of `asinh_sum`, step, number.
     """
     root_Q = math.sqrt(C + R * R)
     place = min(max((margin + _SHIFT * math.sqrt(V)) / root_Q, -6.0), 6.0)
     sharp, step_sharp = max(root_Q / math.sqrt(V), 1.0), max(abs(R) / math.sqrt(C), 1.0)
     if R == 0.0:
         step_sharp = 1e-3
-    first = doubly_crowded(-RANGE, place, sharp, 0.0, step_sharp)
-    span = doubly_crowded(RANGE, place, sharp, 0.0, step_sharp) - first
+    first = asinh_sum(-RANGE, place, sharp, 0.0, step_sharp)
+    span = asinh_sum(RANGE, place, sharp, 0.0, step_sharp) - first
     nodes = int(span / min(spacing, _GAUSSIAN_SPACING / max(abs(place), 1.0))) + 2
     return place, sharp, step_sharp, first, span / (nodes - 1), nodes
 
@@ -120,12 +120,14 @@ def taught(z, C, R):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def pulled_shortfall(c: float, a: float) -> float:
-    """The solution u of u + a hazard(u) = c, by Newton's method from above: the left side is convex and grows.
+def best_argument(c: float, a: float) -> float:
+    """The u with the largest ln H(u) - (u - c)^2 / (2 a), of the best student of a group.
+
+    It solves u + a hazard(u) = c, by Newton's method from above: the left side is convex and grows.
 
     Args:
-        c: the right side.
-        a: factor of the hazard, positive.
+        c: u of what all students share.
+        a: y times the variance in the group, over that of a student's own part.
 
     Returns:
         u.
@@ -159,7 +161,7 @@ def _limit(point, margin, spacing):  # type: ignore[no-untyped-def]
         z, weight = next_node(z, first + step * i, step, place, sharp, 0.0, step_sharp)
         m0, m1, m2 = taught(z, C, R)
         m0, m1, m2 = weight * m0, weight * m1, weight * m2
-        u = pulled_shortfall((margin - root_Q * z) / root_V, a)
+        u = best_argument((margin - root_Q * z) / root_V, a)
         # f and its derivatives by omega, in units of sqrt(V).
         f1 = hazard(u)
         d1, d2, d3 = hazard_derivatives(u, f1)
@@ -199,13 +201,14 @@ def _limit(point, margin, spacing):  # type: ignore[no-untyped-def]
 
 @subroutine(fastmath=REORDERED)
 def _students(c, a, epsilon, finer):  # type: ignore[no-untyped-def]
-    """Means over the students of a group whose common part is c widths short of the margin.
+    """Means over the students of a group with weights H(h)^y, h = (margin - omega) / sqrt(V), which is c at m.
 
     Returns:
-        epsilon ln of the mean of H^y; the means of ln H, of its slope g by omega, of g^2, and of g times the shortfall.
+        epsilon ln of the mean of H^y; the means of ln H, of its first derivative g by omega, in units of sqrt(V), of
+        g^2 and of g h.
     """
     y, ratio = 1.0 / epsilon, math.sqrt(epsilon * a)
-    u = pulled_shortfall(c, a)
+    u = best_argument(c, a)
     g = hazard(u)
     mode = (c - u) / ratio
     top = y * log_tail(u) - 0.5 * mode * mode
@@ -224,8 +227,8 @@ def _students(c, a, epsilon, finer):  # type: ignore[no-untyped-def]
     nodes = int(span / spacing * finer) + 2
     step = span / (nodes - 1)
     place = mode + centre
-    log_sum, logs, pull, square, push = tilted_means(c, ratio, y, place, scale, first, step, nodes, top)
-    return epsilon * log_sum, logs, pull, square, push
+    log_sum, logs, slope, square, slope_h = tilted_means(c, ratio, y, place, scale, first, step, nodes, top)
+    return epsilon * log_sum, logs, slope, square, slope_h
 
 
 @kernel
@@ -243,15 +246,15 @@ def _grouped(point, margin, spacing, finer):  # type: ignore[no-untyped-def]
         z, weight = next_node(z, first + step * i, step, place, sharp, 0.0, step_sharp)
         m0, m1, _ = taught(z, C, R)
         m0, m1 = weight * m0, weight * m1
-        psi, logs, pull, square, push = _students((margin - root_Q * z) / root_V, a, epsilon, finer)
+        psi, logs, slope, square, slope_h = _students((margin - root_Q * z) / root_V, a, epsilon, finer)
         # The mean of the second derivative of ln H is that of g (h - g).
-        bend = push - square
+        second = slope_h - square
         value += m0 * psi
-        gradient[0] += 0.5 * m0 * (bend + (square - pull * pull) / epsilon)
-        gradient[1] += 0.5 * m0 * push
-        gradient[2] += 0.5 * m0 * (epsilon * bend + square)
-        gradient[3] += m1 * pull
-        gradient[4] += m0 * ((psi - logs + 0.5 * a * square) / epsilon + 0.5 * a * bend)
+        gradient[0] += 0.5 * m0 * (second + (square - slope * slope) / epsilon)
+        gradient[1] += 0.5 * m0 * slope_h
+        gradient[2] += 0.5 * m0 * (epsilon * second + square)
+        gradient[3] += m1 * slope
+        gradient[4] += m0 * ((psi - logs + 0.5 * a * square) / epsilon + 0.5 * a * second)
     gradient[0] /= V
     gradient[1] /= V
     gradient[2] /= V

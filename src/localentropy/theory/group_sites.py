@@ -14,7 +14,7 @@ from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.gaussian_kernels import exp
 from localentropy.numerics.jets import Jet, Number, compose, plain
-from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
+from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, gaussian_node, sinh_range, unit_legendre
 from localentropy.theory.one_step import block_of_weights, deficits_in_field, differentiated, states_in_field
 
 SPACING = 0.08
@@ -236,7 +236,7 @@ def _grouped(point, signs, spacing, finer):  # type: ignore[no-untyped-def]
     sharp = math.tanh(pulled_field(abs(field), delta_hat)) / epsilon
     scale = max(root * max(1.0, 2.0 * sharp), 1.0)
     centre = min(max(-r_hat / root, -6.0), 6.0) if scale > 1.0 else 0.0
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     half = int(0.5 * span / min(spacing, _GAUSSIAN_SPACING / math.hypot(centre, 1.0 / scale))) + 1
     step = 0.5 * span / half
     value = 0.0

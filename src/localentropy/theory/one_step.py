@@ -470,7 +470,7 @@ def tilted_means(h_0, ratio, y, place, scale, first, step, nodes, top):  # type:
     Returns:
         ln of the mean of H^y; the means of ln H, of the hazard g = -d ln H / dh, of g^2 and of g h.
     """
-    total = logs = pull = square = push = 0.0
+    total = logs = slope = square = slope_h = 0.0
     for i in range(nodes):
         grown = exp(first + step * i)
         z = place + 0.5 * (grown - 1.0 / grown) / scale
@@ -479,11 +479,11 @@ def tilted_means(h_0, ratio, y, place, scale, first, step, nodes, top):  # type:
         w = (grown + 1.0 / grown) * exp(max(y * f - 0.5 * z * z - top, -700.0))
         total += w
         logs += w * f
-        pull += w * g
+        slope += w * g
         square += w * g * g
-        push += w * g * h
+        slope_h += w * g * h
     log_sum = math.log(0.5 * total * step / scale * INVERSE_SQRT_2PI) + top
-    return log_sum, logs / total, pull / total, square / total, push / total
+    return log_sum, logs / total, slope / total, square / total, slope_h / total
 
 
 @subroutine(fastmath=REORDERED)
@@ -498,8 +498,8 @@ def _block_of_patterns(h_0, ratio, block, spacing):  # type: ignore[no-untyped-d
     span = math.asinh((high - kink) * scale) - first
     nodes = int(span / min(spacing, _GAUSSIAN_SPACING / math.hypot(kink - middle, 1.0 / scale))) + 2
     step = span / (nodes - 1)
-    log_sum, logs, pull, square, push = tilted_means(h_0, ratio, block, kink, scale, first, step, nodes, top)
-    return log_sum / block, logs, pull, square, push
+    log_sum, logs, slope, square, slope_h = tilted_means(h_0, ratio, block, kink, scale, first, step, nodes, top)
+    return log_sum / block, logs, slope, square, slope_h
 
 
 @subroutine
@@ -568,8 +568,8 @@ def _patterns(point, reference, spacing):  # type: ignore[no-untyped-def]
     step = span / (nodes - 1)
     omega = low
     # z resolves what two references share, both margins, and the student's share of it.
-    slope = abs(radius * root_Q / root_V - a * b / radius) / gamma
-    step_z = spacing * _COARSE / max(math.hypot(a / radius, 1.0), root_Q / root_V, slope, abs(tilt) / gamma)
+    steepness = abs(radius * root_Q / root_V - a * b / radius) / gamma
+    step_z = spacing * _COARSE / max(math.hypot(a / radius, 1.0), root_Q / root_V, steepness, abs(tilt) / gamma)
     nodes_z = int(2.0 * RANGE / step_z) + 2
     step_z = 2.0 * RANGE / (nodes_z - 1)
     z = np.linspace(-RANGE, RANGE, nodes_z)
@@ -582,16 +582,16 @@ def _patterns(point, reference, spacing):  # type: ignore[no-untyped-def]
     for i in range(nodes):
         omega = _where(first + step * i, omega, high, margin, width, edge, narrow)
         stretch = 1.0 / (1.0 / math.hypot(omega - margin, width) + 1.0 / math.hypot(omega - edge, narrow))
-        F, logs, pull, square, push = _block_of_patterns((margin - omega) / width, ratio, block, spacing)
+        F, logs, slope, square, slope_h = _block_of_patterns((margin - omega) / width, ratio, block, spacing)
         density, pulled, at_margin = _densities(omega, z, bounds, tails, pulls, weights, a, b, radius, gamma)
         weight = stretch * step * INVERSE_SQRT_2PI
         density, pulled, at_margin = weight * density / radius, weight * pulled / radius, weight * at_margin / gamma
         value += density * F
-        by_Q += 0.5 * density * (push - square + block * (square - pull * pull))
-        by_T -= pulled * pull
-        by_overlap += at_margin * pull
-        gradient[2] += 0.5 * density * push
-        gradient[5] += 0.5 * density * (push - (1.0 - block) * square)
+        by_Q += 0.5 * density * (slope_h - square + block * (square - slope * slope))
+        by_T -= pulled * slope
+        by_overlap += at_margin * slope
+        gradient[2] += 0.5 * density * slope_h
+        gradient[5] += 0.5 * density * (slope_h - (1.0 - block) * square)
         gradient[6] += density * (logs - F) / block
     by_Q, by_T, by_overlap = by_Q / V, by_T / (width * root_V), by_overlap / (width * root_V)
     gradient[0], gradient[1], gradient[3], gradient[4] = pair_gradient(s, Y, Q_ref, V_ref, by_Q, by_overlap, by_T)

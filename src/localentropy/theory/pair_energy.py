@@ -17,7 +17,7 @@ from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Array, Jet, Number, compose, plain
-from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
+from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, gaussian_node, sinh_range, unit_legendre
 from localentropy.theory.patterns import (
     FAR,
     LARGEST_EXCESS,
@@ -306,7 +306,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     tilt = abs(a - b * root_Q / root_V) / math.hypot(deviation, gamma)
     scale = max(sharp_ref, abs(slope_z), tilt)
     centre = min(max(margin_ref / root_Q, -6.0), 6.0)
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     # The Gaussian itself must be resolved where nodes crowd far from its mode.
     nodes_z = max(nodes_z, int(span * math.hypot(centre, 1.0 / scale) / _GAUSSIAN_SPACING) + 2)
     step = span / (nodes_z - 1)
@@ -368,7 +368,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
         base, sharpness = (margin - a * z - b * bound) / deviation, gamma / deviation
         scale_y = max(sharpness, abs(slope_y), 1.0)
         centre_y = min(max(base / sharpness, -6.0), 6.0)
-        first_y, span_y = crowded(centre_y, scale_y)
+        first_y, span_y = sinh_range(centre_y, scale_y)
         step_y = span_y / (nodes_nu - 1)
         for j in range(nodes_nu):
             y, weight_y = gaussian_node(centre_y, scale_y, first_y + step_y * j, step_y)

@@ -13,10 +13,10 @@ from localentropy.numerics.jets import Jet, Number, compose, plain
 from localentropy.numerics.quadrature import (
     INVERSE_SQRT_2PI,
     RANGE,
-    crowded,
-    doubly_crowded,
+    asinh_sum,
     gaussian_node,
     next_node,
+    sinh_range,
 )
 
 SPACING = 0.07
@@ -171,15 +171,15 @@ def _hard_margin(C: float, V: float, R: float, margin: float, spacing: float):  
     else:
         scale, centre, other = 1.0 / step_width, 0.0, _KINK_SPACING / ratio
     centre = min(max(centre, -6.0), 6.0)
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     resolving = spacing if abs(kink) >= RANGE else min(spacing, other / math.hypot(kink, 1.0 / scale))
     nodes = int(span / resolving) + 2
     # Where both places are very sharp, nodes crowd around both.
     both = nodes > _MOST_NODES
     place, sharpness = min(max(kink, -6.0), 6.0), max(abs(T), 1.0)
     if both:
-        first = doubly_crowded(-RANGE, place, ratio, 0.0, sharpness)
-        span = doubly_crowded(RANGE, place, ratio, 0.0, sharpness) - first
+        first = asinh_sum(-RANGE, place, ratio, 0.0, sharpness)
+        span = asinh_sum(RANGE, place, ratio, 0.0, sharpness) - first
         nodes = int(span / spacing) + 2
     step = span / (nodes - 1)
     z = -RANGE
@@ -457,7 +457,7 @@ def onset_grid(root_C: float, root: float, log_beta: float, gamma: float, spacin
     """
     scale = max(root_C / math.hypot(root, 0.5 / gamma), 1.0)
     centre = min(soft_cut(log_beta, gamma) / root_C, 6.0)
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     nodes = int(span / min(spacing, _KINK_SPACING / math.hypot(centre, 1.0 / scale))) + 2
     return centre, scale, first, span / (nodes - 1), nodes
 
@@ -495,8 +495,8 @@ def _cross_entropy_error(C: float, V: float, log_beta: float, gamma: float, spac
     step = max(-math.exp(min(log_beta, 700.0)) * V / (2.0 * root_C), -RANGE)
     bend = 0.5 * gamma * V * math.exp(min(log_beta, 600.0))
     steepness = max(root_C / (root * math.sqrt(1.0 + bend)), 1.0)
-    first = doubly_crowded(-RANGE, onset, sharpness, step, steepness)
-    span = doubly_crowded(RANGE, onset, sharpness, step, steepness) - first
+    first = asinh_sum(-RANGE, onset, sharpness, step, steepness)
+    span = asinh_sum(RANGE, onset, sharpness, step, steepness) - first
     nodes = int(span / spacing) + 2
     apart = span / (nodes - 1)
     z, error = -RANGE, 0.0

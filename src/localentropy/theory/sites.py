@@ -9,7 +9,7 @@ import numpy as np
 from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.numerics.gaussian_kernels import exp
 from localentropy.numerics.jets import Jet, Number, compose, plain
-from localentropy.numerics.quadrature import RANGE, crowded, gaussian_node
+from localentropy.numerics.quadrature import RANGE, gaussian_node, sinh_range
 
 SPACING = 0.07
 """Spacing of the nodes of a Gaussian integral, in widths of the sharpest feature of its integrand."""
@@ -60,7 +60,7 @@ def _binary(q_hat: float, r_hat: float, spacing: float):  # type: ignore[no-unty
     root = math.sqrt(q_hat)
     scale = max(root, 1.0)
     centre = min(max(-r_hat / root, -6.0), 6.0) if root > 1.0 else 0.0
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     spacing = min(spacing, _GAUSSIAN_SPACING / math.hypot(centre, 1.0 / scale))
     nodes = int(span / spacing) + 2
     step = span / (nodes - 1)
@@ -164,7 +164,7 @@ def binary_pair_softness(
 
 @subroutine
 def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def]
-    """Nodes of a field in units of root, which crowd on the scale 1 / max(root, slope, 1), as values of t of `crowded`.
+    """Nodes of a field in units of root, which crowd on the scale 1 / max(root, slope, 1), by t as in `sinh_range`.
 
     The integrand has a step at `edge`, of width 1 / slope, and a kink, of width 1 / root. Nodes crowd around the
     sharper one, and are so many that the other one is resolved too.
@@ -185,7 +185,7 @@ def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def
     spacing = min(spacing, _GAUSSIAN_SPACING / math.hypot(centre, 1.0 / scale))
     if abs(kink) < RANGE:
         spacing = min(spacing, _FEATURE_SPACING / (blunt * math.hypot(gap, 1.0 / scale)))
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     nodes = int(span / spacing) + 2
     return centre, first, span / (nodes - 1), nodes
 
@@ -227,7 +227,7 @@ def reference_moments(g, c, rest, root_ref, shift, spacing):  # type: ignore[no-
     width = rest * root_ref
     scale = max(width, 1.0)
     centre = min(max(-(c * g + shift / root_ref) / rest, -6.0), 6.0) if width > 1.0 else 0.0
-    first, span = crowded(centre, scale)
+    first, span = sinh_range(centre, scale)
     nodes = int(span * max(1.0 / spacing, abs(centre) / _GAUSSIAN_SPACING)) + 2
     step = span / (nodes - 1)
     m0 = m1 = m2 = 0.0
