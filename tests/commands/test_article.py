@@ -13,7 +13,17 @@ import pytest
 from localentropy.claims.conditions import Verdict
 from localentropy.commands.article import AGAINST, write
 from localentropy.commands.behind import figures_of
-from localentropy.commands.document import SANS, SERIF, Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
+from localentropy.commands.document import (
+    SANS,
+    SERIF,
+    Block,
+    Heading,
+    Paragraph,
+    PictureBlock,
+    TableBlock,
+    to_html,
+    to_pdf,
+)
 from localentropy.commands.protocol import protocol
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import read_output
@@ -109,8 +119,8 @@ def test_the_same_blocks_give_the_same_bytes() -> None:
     blocks: list[Block] = [
         Paragraph("Before the contents."),
         Heading("A section", 1, "a"),
-        Table(["x", "y"], [["1", "2"], ["<b>over both</b>"]], [1, 2]),
-        Picture(picture, "A picture.", "p", 'A "picture"'),
+        TableBlock(["x", "y"], [["1", "2"], ["<b>over both</b>"]], [1, 2]),
+        PictureBlock(picture, "A picture.", "p", 'A "picture"'),
     ]
     day = datetime(2026, 11, 25, tzinfo=UTC)
     pdf = to_pdf("t", "a", day, blocks)

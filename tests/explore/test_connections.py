@@ -20,7 +20,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from localentropy.errors import LocalEntropyError
-from localentropy.explore.explorer import Curve, Explorer, Panel, Slider
+from localentropy.explore.explorer import Axes, Curve, Explorer, Slider
 from localentropy.explore.page import _SOLVER, Page
 from localentropy.explore.server import listening, serve
 
@@ -53,7 +53,7 @@ async def served(held: Held, allow: Sequence[str] = ()) -> AsyncIterator[BaseSer
     def page(document: Document) -> None:
         call: Any = held
         slider = Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1)
-        explorer = Explorer((slider,), (Panel("x", "y"),), lambda strength: [Curve("line", call, "value")])
+        explorer = Explorer((slider,), (Axes("x", "y"),), lambda strength: [Curve("line", call, "value")])
         shipped = pd.DataFrame({"panel": [], "series": [], "name": [], "x": [], "y": []}).astype({"series": str})
         Page(document, "held", explorer, shipped)
 

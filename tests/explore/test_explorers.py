@@ -16,7 +16,7 @@ import yaml
 from localentropy import quantities
 from localentropy.closure import code_closure
 from localentropy.explore.catalogue import EXPLORERS
-from localentropy.explore.explorer import DASHES, Choice, Explorer, Grid, Panel, call, python
+from localentropy.explore.explorer import DASHES, Axes, Choice, Explorer, Points, call, python
 from localentropy.figures.interactive import with_names
 from localentropy.pipeline.config import ROOT, Configuration, name_target, read_figures, resolve, split_target
 from localentropy.pipeline.jobs import table_jobs
@@ -81,7 +81,7 @@ def test_the_start_is_the_committed_figure(target: str, configuration: Configura
         assert found == pytest.approx(rows["y"].to_numpy(), rel=1e-6, abs=1e-9), (series, found, rows["y"])
 
 
-def y_scale(panel: Panel) -> str:
+def y_scale(panel: Axes) -> str:
     return "symlog" if panel.y_linear else "log" if panel.y_log else "linear"
 
 
@@ -153,14 +153,14 @@ def test_every_figure_with_theory_in_it_has_an_explorer() -> None:
 
 def test_the_written_grid_is_the_grid() -> None:
     for spacing in ("log", "linear", "log and linear"):
-        grid = Grid((1 / 3, 2.0), 7, spacing)
+        grid = Points((1 / 3, 2.0), 7, spacing)
         assert (eval(str(grid), {"np": np}) == grid.values()).all() and (np.diff(grid.values()) > 0).all()
 
 
 def test_a_piece_is_solved_once() -> None:
     from localentropy.explore.explorer import _solve
 
-    grid = Grid((0.1, 1.0), 5)
+    grid = Points((0.1, 1.0), 5)
     before = _solve.cache_info().misses
     for _ in range(2):
         first = call("erm.fit", pieces=2, alpha=grid, loss="square", regularization=0.123).solve(0)

@@ -14,7 +14,7 @@ from bokeh.document import Document
 from bokeh.events import ClientReconnected, ConnectionLost
 from bokeh.models import ColumnDataSource
 
-from localentropy.explore.explorer import Curve, Explorer, Grid, Panel, Slider, _solve, call, of
+from localentropy.explore.explorer import Axes, Curve, Explorer, Points, Slider, _solve, call, of
 from localentropy.explore.page import Page
 from localentropy.explore.typical_solutions import errors
 from localentropy.pipeline.config import resolve
@@ -22,7 +22,7 @@ from localentropy.theory import RandomFeatures, alpha_c, typical
 
 NOTHING = pd.DataFrame({"panel": [], "series": [], "name": [], "x": [], "y": []}).astype({"series": str})
 STRENGTH = Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1)
-AXES = Panel("α", "ε")
+AXES = Axes("α", "ε")
 
 
 def settle(document: Document) -> None:
@@ -47,7 +47,7 @@ def set_control(document: Document, name: str, value: object) -> None:
     widget.value = value
 
 
-def page_of(curves: Callable[..., list[Curve]], slider: Slider = STRENGTH, panel: Panel = AXES) -> Document:
+def page_of(curves: Callable[..., list[Curve]], slider: Slider = STRENGTH, panel: Axes = AXES) -> Document:
     """A page of one slider and one panel, before the server runs anything."""
     document = Document()
     Page(document, "", Explorer((slider,), (panel,), curves), NOTHING)
@@ -55,7 +55,7 @@ def page_of(curves: Callable[..., list[Curve]], slider: Slider = STRENGTH, panel
 
 
 def student(strength: float, column: str = "generalization_error", **others: Any) -> list[Curve]:
-    arguments: dict[str, Any] = {"alpha": Grid((0.5, 2.0), 3), "loss": "square", "regularization": strength} | others
+    arguments: dict[str, Any] = {"alpha": Points((0.5, 2.0), 3), "loss": "square", "regularization": strength} | others
     return [Curve("student", call("erm.fit", **arguments), column)]
 
 
@@ -126,7 +126,7 @@ def test_a_newer_value_ends_a_solve_between_two_pieces() -> None:
     def curves(strength: float) -> list[Curve]:
         if strength == 2.0:  # the control moves while this value is solved
             set_control(document, "strength", 3.0)
-        return student(strength, pieces=3, alpha=Grid((0.51, 2.0), 6))
+        return student(strength, pieces=3, alpha=Points((0.51, 2.0), 6))
 
     document = page_of(curves)
     settle(document)
@@ -149,10 +149,10 @@ def test_a_connection_that_comes_back_finds_the_page_solved() -> None:
 def test_negative_values_are_dashed_and_missing_ones_are_told() -> None:
     def curves(largest: float) -> list[Curve]:
         model = of("Perceptron", alpha=0.5, margin=0.2)
-        found = call("franz_parisi", model, distances=Grid((1e-4, largest), 8), margin_ref=0.2, unsolved="nan")
+        found = call("franz_parisi", model, distances=Points((1e-4, largest), 8), margin_ref=0.2, unsolved="nan")
         return [Curve("same margin", found, "entropy", signed=True)]
 
-    document = page_of(curves, Slider("largest", "d", 0.3, 1e-4, 0.5), Panel("d", "φ"))
+    document = page_of(curves, Slider("largest", "d", 0.3, 1e-4, 0.5), Axes("d", "φ"))
     settle(document)
     data = source(document, "same margin, panel 0")
     negative = data["y"] < 0.0
@@ -167,9 +167,9 @@ def test_negative_values_are_dashed_and_missing_ones_are_told() -> None:
 
 def test_an_axis_that_is_linear_around_zero_has_places_of_its_own_and_true_numbers() -> None:
     def curves(largest: float) -> list[Curve]:
-        return [Curve("all weights", call("binary_entropy", distances=Grid((1e-6, largest), 8)), "value")]
+        return [Curve("all weights", call("binary_entropy", distances=Points((1e-6, largest), 8)), "value")]
 
-    panel = Panel("d", "φ", y_linear=1e-3, y_range=(-0.1, 1.0))
+    panel = Axes("d", "φ", y_linear=1e-3, y_range=(-0.1, 1.0))
     document = page_of(curves, Slider("largest", "d", 0.3, 1e-4, 0.5), panel)
     settle(document)
     data = source(document, "all weights, panel 0")

@@ -58,17 +58,17 @@ def limit():
     "src/localentropy/explore/papers/sketch.py": '''
 """The figure of the sketch that can be explored."""
 
-from localentropy.explore.explorer import Curve, Explorer, Grid, Panel, Slider, call, of
+from localentropy.explore.explorer import Curve, Explorer, Points, Axes, Slider, call, of
 
 
 def errors(configuration):
     to = configuration.experiments["sketch/limit"].over.alpha_T.to
 
     def curves(margin):
-        model = of("RandomFeatures", alpha_T=Grid((1.0, to), 5), margin=margin)
+        model = of("RandomFeatures", alpha_T=Points((1.0, to), 5), margin=margin)
         return [Curve("typical", call("overparameterized_limit", model), "error_typical")]
 
-    return Explorer((Slider("margin", "κ", 0.0, 0.0, 0.5, 0.1),), (Panel("α_T", "error"),), curves)
+    return Explorer((Slider("margin", "κ", 0.0, 0.0, 0.5, 0.1),), (Axes("α_T", "error"),), curves)
 
 
 FIGURES = {"figure1": errors}

@@ -22,7 +22,7 @@ from localentropy.claims.claim import Kind
 from localentropy.claims.conditions import FARTHEST, Verdict
 from localentropy.commands import times
 from localentropy.commands.behind import claims_of, figures_of, theory_of
-from localentropy.commands.document import Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
+from localentropy.commands.document import Block, Heading, Paragraph, PictureBlock, TableBlock, to_html, to_pdf
 from localentropy.commands.protocol import protocol
 from localentropy.data.registry import DATA_DIR, read_registry
 from localentropy.figures.drawing import enumerated
@@ -147,17 +147,17 @@ def _blocks(run: Configuration | None, citation: Mapping[str, Any]) -> Iterator[
         yield Heading(name, 2, f"method-{name.split()[0].lower()}")
         yield Paragraph(text)
     yield Heading("Signs and short names", 2, "signs")
-    yield Table(["sign, word", "what it means"], [[*map(escape, row)] for row in _signs()], [1.5, 4])
+    yield TableBlock(["sign, word", "what it means"], [[*map(escape, row)] for row in _signs()], [1.5, 4])
     yield Heading("Programs", 2, "programs")
     yield Paragraph("Experiments are sections of the configuration. Each is computed by one of these programs.")
-    yield Table(["program", "what it computes"], list(_programs(configuration)), [1.5, 4])
+    yield TableBlock(["program", "what it computes"], list(_programs(configuration)), [1.5, 4])
     for paper in find_papers():
         yield from _source(
             paper, run, configuration, [one for one in exhibits if split_target(one.target)[0] == paper], cards
         )
     yield from _provenance(run, configuration, exhibits, committed)
     yield Heading("References", 1, "references")
-    yield Table(["source", "reference"], list(_references(citation)), [1, 6])
+    yield TableBlock(["source", "reference"], list(_references(citation)), [1, 6])
 
 
 def _exhibits(run: Configuration | None, configuration: Configuration) -> Iterator[Exhibit]:
@@ -259,7 +259,7 @@ def _summary(cards: Mapping[str, pd.DataFrame], citation: Mapping[str, Any]) -> 
         return
     yield Paragraph(f"{escape(rendering.counts(pd.concat(cards.values())))}.")
     rows = [[f'<a href="#{paper}">{paper}</a>', *map(str, rendering.summed(card))] for paper, card in cards.items()]
-    yield Table(rendering.SUMMARY, rows, [max(8, *map(len, name.split())) for name in rendering.SUMMARY])
+    yield TableBlock(rendering.SUMMARY, rows, [max(8, *map(len, name.split())) for name in rendering.SUMMARY])
     papers = {_key(one) for one in sources(citation) if one["type"] == "article"}
     for talk in sources(citation):
         if talk["type"] == "slides" and _key(talk) in papers:
@@ -276,7 +276,7 @@ def _summary(cards: Mapping[str, pd.DataFrame], citation: Mapping[str, Any]) -> 
         [f'<a href="#against-{row["id"]}">{row["id"]}</a>', *map(escape, (row["kind"], row["claim"], _verdict(row)))]
         for row in found
     ]
-    yield Table(["id", "from", "claim", "verdict"], rows, [1, 1, 8, 3])
+    yield TableBlock(["id", "from", "claim", "verdict"], rows, [1, 1, 8, 3])
 
 
 def _source(
@@ -306,20 +306,20 @@ def _source(
         programs = dict.fromkeys(at.experiments[name].program for name in tables)
         told = (", ".join(programs), ", ".join(key for key in undrawn if key in judged))
         rows.append(["no figure", "sentences that are tested on tables alone", *map(escape, told), ""])
-    yield Table(["figure", "shows", "programs", "claims", "theory"], rows, [1.9, 4, 3, 2.4, 2])
+    yield TableBlock(["figure", "shows", "programs", "claims", "theory"], rows, [1.9, 4, 3, 2.4, 2])
     yield Heading("Deviations of protocol", 2, f"{paper}-protocol")
     yield Paragraph(
         "A remark of the configuration stands in brackets. Values are those that this version of the code ships."
         + EARLIER * (not run)
     )
     head = ["experiment", "stated in the text (T)", "chosen here (C)", f"sizes at {at.scale} (at paper)"]
-    yield Table(head, [[*map(escape, row)] for row in protocol(paper, at.scale)], [2, 3, 4, 3])
+    yield TableBlock(head, [[*map(escape, row)] for row in protocol(paper, at.scale)], [2, 3, 4, 3])
     yield Heading("Figures", 2, f"{paper}-figures")
     for one in exhibits:
         told, record = one.record["caption"], one.record["settings"].items()
         settings = "; ".join(f"<i>{escape(name)}</i>: {escape(value.rstrip('.'))}" for name, value in record)
         caption = f"<b>{paper}.</b> {escape(told)} {settings}{'.' * bool(settings)}"
-        yield Picture(one.picture, caption, one.target, f"{paper}: {first_sentence(told)}")
+        yield PictureBlock(one.picture, caption, one.target, f"{paper}: {first_sentence(told)}")
     if (card := cards.get(paper)) is None:
         return
     yield Heading("Verdicts", 2, f"{paper}-verdicts")
@@ -353,7 +353,7 @@ def _verdict(row: Mapping[str, str]) -> str:
     return rendering.off_by(row["off"]) if row["off"] else words.get(verdict, verdict)
 
 
-def _conditions(card: pd.DataFrame, claims: list[dict[str, str]]) -> Table:
+def _conditions(card: pd.DataFrame, claims: list[dict[str, str]]) -> TableBlock:
     """Claims, below each its conditions and further numbers."""
     rows: list[list[str]] = []
     cells = rendering.cells(card).assign(of=card["id"]).to_dict("records")
@@ -366,7 +366,7 @@ def _conditions(card: pd.DataFrame, claims: list[dict[str, str]]) -> Table:
         rows += [
             [escape(row[name]) for name in ("condition", "ours", "held")] for row in cells if row["of"] == claim["id"]
         ]
-    return Table(["condition", "ours", rendering.SHOWN["held"]], rows, [6, 2, 4])
+    return TableBlock(["condition", "ours", rendering.SHOWN["held"]], rows, [6, 2, 4])
 
 
 def _evidence(key: str, at: Configuration, cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
@@ -407,7 +407,7 @@ def _provenance(
         command = " ".join(one.record["circumstances"]["command"])
         hashes = (*(one.record["files"][suffix] for suffix in (".csv", ".png")), one.record["stamp"]["code"])
         rows.append([one.target, escape(command), *(text[:HASH] for text in hashes)])
-    yield Table(head, rows, [2, 4, 2, 2, 2])
+    yield TableBlock(head, rows, [2, 4, 2, 2, 2])
     if run:
         records = [one.record for one in exhibits]
         machines = sorted({(one["circumstances"]["platform"], one["circumstances"]["processors"]) for one in records})

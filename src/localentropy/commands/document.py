@@ -54,7 +54,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A table. A row of one cell goes over all columns.
 
     Attributes:
@@ -69,7 +69,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
+class PictureBlock:
     """A picture (PNG).
 
     Attributes:
@@ -85,7 +85,7 @@ class Picture:
     told: str
 
 
-Block = Heading | Paragraph | Table | Picture
+Block = Heading | Paragraph | TableBlock | PictureBlock
 
 
 def to_html(title: str, blocks: Sequence[Block]) -> bytes:
@@ -107,11 +107,11 @@ def _html(block: Block) -> str:
             return f'<h{level + 1} id="{anchor}">{text}</h{level + 1}>'
         case Paragraph(text):
             return f"<p>{text}</p>"
-        case Picture(file, caption, anchor, told):
+        case PictureBlock(file, caption, anchor, told):
             data = base64.b64encode(file.read_bytes()).decode()
             image = f'<img alt="{escape(told)}" src="data:image/png;base64,{data}">'
             return f'<figure id="{anchor}">{image}<figcaption>{caption}</figcaption></figure>'
-        case Table(head, rows, widths):
+        case TableBlock(head, rows, widths):
             columns = "".join(f'<col style="width:{100 * part / sum(widths):.1f}%">' for part in widths)
             heads = "".join(f"<th>{cell}</th>" for cell in head)
             whole = f' colspan="{len(head)}"'
@@ -206,9 +206,8 @@ def _styles() -> dict[str, Any]:
 def _flowables(block: Block, styles: dict[str, Any], width: float) -> Iterator[Any]:
     """What a block is on pages."""
     from reportlab.lib.colors import HexColor
-    from reportlab.platypus import CondPageBreak, Image, Spacer
+    from reportlab.platypus import CondPageBreak, Image, Spacer, Table
     from reportlab.platypus import Paragraph as Text
-    from reportlab.platypus import Table as Grid
 
     match block:
         case Heading(text, level, _):
@@ -218,14 +217,14 @@ def _flowables(block: Block, styles: dict[str, Any], width: float) -> Iterator[A
             yield flowable
         case Paragraph(text):
             yield Text(text, styles["text"])
-        case Picture(file, caption, anchor, _):
+        case PictureBlock(file, caption, anchor, _):
             image = Image(file)
             shrink = min(INCH / DOTS, width / image.drawWidth, 0.45 * PAGE[1] / image.drawHeight)
             image.drawWidth, image.drawHeight = shrink * image.drawWidth, shrink * image.drawHeight
             image.keepWithNext = 1  # and so has a heading before it
             yield image
             yield Text(f'<a name="{anchor}"/>{caption}', styles["caption"])
-        case Table(head, rows, widths):
+        case TableBlock(head, rows, widths):
             cells = [[Text(f"<b>{cell}</b>", styles["cell"]) for cell in head]]
             spans = [("SPAN", (0, at), (-1, at)) for at, row in enumerate(rows, 1) if len(row) == 1]
             shades = [("BACKGROUND", *span[1:], HexColor("#f0f0f0")) for span in spans]
@@ -234,5 +233,5 @@ def _flowables(block: Block, styles: dict[str, Any], width: float) -> Iterator[A
             lines = [("LINEBELOW", (0, 0), (-1, -1), 0.25, HexColor("#bbbbbb")), ("VALIGN", (0, 0), (-1, -1), "TOP")]
             pads = [(f"{side}PADDING", (0, 0), (-1, -1), 2.5) for side in ("LEFT", "RIGHT", "TOP", "BOTTOM")]
             columns = [width * part / sum(widths) for part in widths]
-            yield Grid(cells, columns, repeatRows=1, style=[*lines, *pads, *spans, *shades], splitByRow=1)
+            yield Table(cells, columns, repeatRows=1, style=[*lines, *pads, *spans, *shades], splitByRow=1)
             yield Spacer(1, 10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.explorer import Axes, Choice, Curve, Explorer, Points, Slider, call
 from localentropy.figures.drawing import COLORS
 from localentropy.numerics.channels import CHANNELS
 from localentropy.numerics.priors import PRIORS
@@ -27,13 +27,15 @@ def binary(configuration: Configuration) -> Explorer:
     """Overlap with the teacher, error, and the plane of load and temperature (figure binary)."""
     p: Any = configuration.experiments["glm/bayes_binary"]
     glass: Any = configuration.experiments["glm/glass"]
-    temperatures = Grid(glass.temperatures, 12, "linear")
+    temperatures = Points(glass.temperatures, 12, "linear")
 
     def curves(alpha: float, **teacher: str) -> list[Curve]:
         ends = {"equilibrium": COLORS[0], "spinodal": COLORS[1]}
         return [
-            *_starts("bayes.learning", "overlap", alpha=Grid((p.alphas[0], alpha), POINTS, "linear"), **teacher),
-            *_starts("bayes.learning", "bayes_error", 1, alpha=Grid((p.alphas[0], alpha), POINTS, "linear"), **teacher),
+            *_starts("bayes.learning", "overlap", alpha=Points((p.alphas[0], alpha), POINTS, "linear"), **teacher),
+            *_starts(
+                "bayes.learning", "bayes_error", 1, alpha=Points((p.alphas[0], alpha), POINTS, "linear"), **teacher
+            ),
             *(
                 Curve(name, call(f"gibbs.{name}", pieces=6, temperature=temperatures), "value", 2, color, across=True)
                 for name, color in ends.items()
@@ -43,9 +45,9 @@ def binary(configuration: Configuration) -> Explorer:
     return Explorer(
         _teacher("binary", "sign", p.alphas[1]),
         (
-            Panel(ALPHA, "overlap $$m$$ with the teacher", y_range=(0.0, 1.05), shipped=("a", STATES)),
-            Panel(ALPHA, "generalization error (of labels ±1)", shipped=("b", STATES)),
-            Panel(ALPHA, "temperature $$T$$", x_range=(1.15, 2.05), y_range=(0.0, 0.6), shipped=("d", STATES)),
+            Axes(ALPHA, "overlap $$m$$ with the teacher", y_range=(0.0, 1.05), shipped=("a", STATES)),
+            Axes(ALPHA, "generalization error (of labels ±1)", shipped=("b", STATES)),
+            Axes(ALPHA, "temperature $$T$$", x_range=(1.15, 2.05), y_range=(0.0, 0.6), shipped=("d", STATES)),
         ),
         curves,
     )
@@ -56,9 +58,9 @@ def phase_retrieval(configuration: Configuration) -> Explorer:
     p: Any = configuration.experiments["glm/bayes_phase_retrieval"]
 
     def curves(alpha: float, **teacher: str) -> list[Curve]:
-        return _starts("bayes.learning", "mse", alpha=Grid((p.alphas[0], alpha), POINTS, "linear"), **teacher)
+        return _starts("bayes.learning", "mse", alpha=Points((p.alphas[0], alpha), POINTS, "linear"), **teacher)
 
-    axes = Panel(ALPHA, "mean squared error of a weight", y_range=(-0.03, 1.08), shipped=("a", STATES))
+    axes = Axes(ALPHA, "mean squared error of a weight", y_range=(-0.03, 1.08), shipped=("a", STATES))
     return Explorer(_teacher("gaussian", "absolute", p.alphas[1]), (axes,), curves)
 
 
@@ -66,13 +68,15 @@ def committee(configuration: Configuration) -> Explorer:
     """Error of many units, and growth of a small specialization (figure committee)."""
     p: Any = configuration.experiments["glm/bayes_committee_large"]
     evolution: Any = configuration.experiments["glm/committee_evolution"]
-    specializations = Grid((evolution.starts[0], evolution.starts[-1]), 13)
+    specializations = Points((evolution.starts[0], evolution.starts[-1]), 13)
 
     def curves(units: str, alpha: float) -> list[Curve]:
         many = math.inf if units == "inf" else int(units)
         grown = call("committee.state_evolution", specialization=specializations, alpha=alpha, updates=1)
         return [
-            *_starts("committee.learning", "bayes_error", pieces=6, alpha=Grid(p.alphas, POINTS, "linear"), units=many),
+            *_starts(
+                "committee.learning", "bayes_error", pieces=6, alpha=Points(p.alphas, POINTS, "linear"), units=many
+            ),
             Curve("one update, many units", grown, growth, 1, COLORS[0]),
         ]
 
@@ -82,12 +86,12 @@ def committee(configuration: Configuration) -> Explorer:
             Slider("alpha", "α̃ of the growth", evolution.alphas[0], 0.5, 100.0),
         ),
         (
-            Panel(
+            Axes(
                 r"$$\tilde\alpha = n/(Kd)$$, for two units $$n/d$$",
                 r"generalization error $$\varepsilon_g$$",
                 shipped=("c", STATES),
             ),
-            Panel("$$q_d$$ before the update", "growth of $$q_d$$", x_log=True, y_log=True, shipped=("d", ".*")),
+            Axes("$$q_d$$ before the update", "growth of $$q_d$$", x_log=True, y_log=True, shipped=("d", ".*")),
         ),
         curves,
     )

@@ -70,28 +70,28 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Points:
     """The points of a curve. Their spacing is `log`, `linear`, or each of the two for one half of the points."""
 
     ends: tuple[float, float]
-    points: int
+    number: int
     spacing: str = "log"
 
     def values(self) -> np.ndarray:
         """The points, increasing."""
         if self.spacing == "log":
-            return np.geomspace(*self.ends, self.points)
+            return np.geomspace(*self.ends, self.number)
         if self.spacing == "linear":
-            return np.linspace(*self.ends, self.points)
-        return log_and_linear(self.ends, self.points)
+            return np.linspace(*self.ends, self.number)
+        return log_and_linear(self.ends, self.number)
 
     def __str__(self) -> str:
-        ends, half = ", ".join(repr(float(end)) for end in self.ends), self.points // 2
+        ends, half = ", ".join(repr(float(end)) for end in self.ends), self.number // 2
         if self.spacing == "log":
-            return f"np.geomspace({ends}, {self.points})"
+            return f"np.geomspace({ends}, {self.number})"
         if self.spacing == "linear":
-            return f"np.linspace({ends}, {self.points})"
-        return f"np.union1d(np.geomspace({ends}, {self.points - half}), np.linspace({ends}, {half}))"
+            return f"np.linspace({ends}, {self.number})"
+        return f"np.union1d(np.geomspace({ends}, {self.number - half}), np.linspace({ends}, {half}))"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Of:
 
     Attributes:
         kind: its class.
-        arguments: names and values. One value may be a `Grid`.
+        arguments: names and values. One value may be `Points`.
     """
 
     kind: str
@@ -109,7 +109,7 @@ class Of:
     @property
     def along(self) -> str | None:
         """The argument whose value is a grid, if there is one."""
-        return next((name for name, value in self.arguments if isinstance(value, Grid)), None)
+        return next((name for name, value in self.arguments if isinstance(value, Points)), None)
 
     def at(self, x: float) -> Any:
         """The model, with a number in the place of the grid."""
@@ -128,7 +128,7 @@ class Call:
     Attributes:
         function: its name, or `<module>.<function>`.
         model: the model that is asked, if the function is a question.
-        arguments: names and values. One value in them or in the model is a `Grid`.
+        arguments: names and values. One value in them or in the model is `Points`.
         pieces: how many parts of the grid are solved one after the other, the right one first.
         package: where the function is.
     """
@@ -142,14 +142,14 @@ class Call:
     @property
     def along(self) -> str:
         """The argument whose value is the grid."""
-        own = next((name for name, value in self.arguments if isinstance(value, Grid)), None)
+        own = next((name for name, value in self.arguments if isinstance(value, Points)), None)
         return own or self.model.along  # type: ignore[union-attr, return-value]
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> Points:
         """The points."""
         values = [value for _, value in (*self.arguments, *(self.model.arguments if self.model else ()))]
-        return next(value for value in values if isinstance(value, Grid))
+        return next(value for value in values if isinstance(value, Points))
 
     def solve(self, piece: int) -> pd.DataFrame:
         """The results at the points of one piece, 0 being the right one; remembered.
@@ -277,8 +277,8 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Axes.
+class Axes:
+    """Axes of the page, with labels, scales and ranges.
 
     Attributes:
         x: label; TeX between $$ signs.
@@ -313,7 +313,7 @@ class Explorer:
     """
 
     controls: tuple[Slider | Choice, ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[Axes, ...]
     curves: Callable[..., list[Curve]]
 
 
@@ -353,7 +353,7 @@ def _plotted(curve: Curve, rows: str) -> list[str]:
     return [f"{axes}({x}, {y}, {look})"]
 
 
-def _axes(panel: Panel) -> list[str]:
+def _axes(panel: Axes) -> list[str]:
     scales = [f'{axis}scale="log"' for axis, log in (("x", panel.x_log), ("y", panel.y_log)) if log]
     labels = [f"{axis}label={text.replace('$$', '$')!r}" for axis, text in (("x", panel.x), ("y", panel.y))]
     ranges = [f"{axis}lim={ends!r}" for axis, ends in (("x", panel.x_range), ("y", panel.y_range)) if ends]

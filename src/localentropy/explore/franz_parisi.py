@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from localentropy.analysis.flatness import without_frozen_ends
-from localentropy.explore.explorer import Call, Curve, Explorer, Grid, Panel, Slider, call, of
+from localentropy.explore.explorer import Axes, Call, Curve, Explorer, Points, Slider, call, of
 from localentropy.explore.sweeps import activation, slider
 from localentropy.figures.drawing import COLORS, GREY
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL
@@ -29,7 +29,7 @@ REFERENCES = "(reference|monotonic) .*"
 def any_margin(configuration: Configuration, experiment: str) -> Explorer:
     """Around typical solutions of a margin (overparam, figure 3; margins, figure 3)."""
     p: Any = configuration.experiments[experiment]
-    grid = Grid((p.smallest_distance, p.largest_distance), POINTS, p.spacing)
+    grid = Points((p.smallest_distance, p.largest_distance), POINTS, p.spacing)
     margin_ref = max(margin for margin in p.curves["reference"].margins_ref if isinstance(margin, float))
 
     def curves(**values: Any) -> list[Curve]:
@@ -49,8 +49,8 @@ def any_margin(configuration: Configuration, experiment: str) -> Explorer:
             *activation(p.ensemble),
         ),
         (
-            Panel(DISTANCE, ENTROPY, x_range=(0.0, p.largest_distance), shipped=("a, b", REFERENCES)),
-            Panel(
+            Axes(DISTANCE, ENTROPY, x_range=(0.0, p.largest_distance), shipped=("a, b", REFERENCES)),
+            Axes(
                 DISTANCE,
                 ENTROPY,
                 x_log=True,
@@ -77,7 +77,7 @@ def largest_margin(
     """
     p: Any = configuration.experiments[experiment]
     right = 0.5 if p.largest_distance == "typical" else p.largest_distance
-    grid = Grid((p.smallest_distance, right), POINTS)
+    grid = Points((p.smallest_distance, right), POINTS)
 
     def curves(**values: Any) -> list[Curve]:
         found = _curve(p.ensemble, grid, "max", **values)
@@ -94,8 +94,8 @@ def largest_margin(
             *activation(p.ensemble),
         ),
         (
-            Panel(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), y_linear=y_linear, shipped=(panels[0], ".*")),
-            Panel(DISTANCE, SLOPE, x_log=True, x_range=(1e-4, 0.5), y_range=(BOTTOM, TOP), shipped=(panels[1], ".*")),
+            Axes(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), y_linear=y_linear, shipped=(panels[0], ".*")),
+            Axes(DISTANCE, SLOPE, x_log=True, x_range=(1e-4, 0.5), y_range=(BOTTOM, TOP), shipped=(panels[1], ".*")),
         ),
         curves,
     )
@@ -104,7 +104,7 @@ def largest_margin(
 def minimizers(configuration: Configuration) -> Explorer:
     """Around minimizers of the cross-entropy loss (shaping, figure 3)."""
     p: Any = configuration.experiments["shaping/cross_entropy_franz_parisi"]
-    grid, first = Grid(p.distances, POINTS), p.curves[0]
+    grid, first = Points(p.distances, POINTS), p.curves[0]
 
     def curves(alpha: float, gamma: float) -> list[Curve]:
         found = call("cross_entropy.franz_parisi", pieces=2, distances=grid, alpha=alpha, gamma=gamma, unsolved="nan")
@@ -118,8 +118,8 @@ def minimizers(configuration: Configuration) -> Explorer:
     return Explorer(
         (Slider("alpha", "α", first.alpha, 0.05, 0.9, 0.01), slider("gamma", first.gammas[0])),
         (
-            Panel(DISTANCE, ENTROPY, x_range=(0.0, 0.1), y_range=(-0.02, 0.34), shipped=("a", r"α = 0\..*")),
-            Panel(
+            Axes(DISTANCE, ENTROPY, x_range=(0.0, 0.1), y_range=(-0.02, 0.34), shipped=("a", r"α = 0\..*")),
+            Axes(
                 DISTANCE,
                 r"$$\phi_{\mathrm{FP}}(d)\,/\,\phi_{\alpha = 0}(d)$$",
                 x_log=True,
@@ -131,7 +131,7 @@ def minimizers(configuration: Configuration) -> Explorer:
     )
 
 
-def _curve(ensemble: Ensemble, grid: Grid, margin_ref: float | str, **values: Any) -> Call:
+def _curve(ensemble: Ensemble, grid: Points, margin_ref: float | str, **values: Any) -> Call:
     """The call of the curve. Small distances come last: there the solve may take long to find that none is there."""
     model = of(type(ensemble).__name__, **values)
     return call("franz_parisi", model, 2, distances=grid, margin_ref=margin_ref, unsolved="nan")
@@ -154,7 +154,7 @@ def optimal_sharpness(configuration: Configuration) -> Explorer:
     gammas = [gamma for gamma in p.curves[0].gammas if isinstance(gamma, float)]
 
     def curves(alpha: float, distance: float) -> list[Curve]:
-        grid = Grid((gammas[0], gammas[-1]), 12)
+        grid = Points((gammas[0], gammas[-1]), 12)
         found = call(
             "cross_entropy.franz_parisi", None, 12, gamma=grid, alpha=alpha, distances=distance, unsolved="nan"
         )
@@ -166,7 +166,7 @@ def optimal_sharpness(configuration: Configuration) -> Explorer:
             Slider("distance", "d", p.distances[0], 1e-3, 0.3),
         ),
         (
-            Panel(
+            Axes(
                 r"sharpness $$\gamma$$",
                 r"1 − local entropy / bound $$H_b(d)$$",
                 x_log=True,

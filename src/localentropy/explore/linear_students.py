@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.explorer import Axes, Choice, Curve, Explorer, Points, Slider, call
 from localentropy.explore.sweeps import activation
 from localentropy.figures.drawing import COLORS
 from localentropy.programs.empirical_risk import Student
@@ -31,7 +31,7 @@ def hidden_manifold(configuration: Configuration, experiment: str, shipped: tupl
     student = next(each for each in p.students.values() if isinstance(each.regularization, float))
 
     def curves(**values: Any) -> list[Curve]:
-        found = call("hidden_manifold.fit", samples_per_feature=Grid(p.alphas, POINTS), **values)
+        found = call("hidden_manifold.fit", samples_per_feature=Points(p.alphas, POINTS), **values)
         return [Curve("student", found, "generalization_error", color=COLORS[0])]
 
     return Explorer(
@@ -41,7 +41,7 @@ def hidden_manifold(configuration: Configuration, experiment: str, shipped: tupl
             Choice("loss", "loss", student.loss, LOSSES),
             *activation(p.features),
         ),
-        (Panel("samples per feature $$n/p$$", ERROR, x_log=True, y_range=(0.0, 0.55), shipped=shipped),),
+        (Axes("samples per feature $$n/p$$", ERROR, x_log=True, y_range=(0.0, 0.55), shipped=shipped),),
         curves,
     )
 
@@ -52,7 +52,7 @@ def perceptron(configuration: Configuration) -> Explorer:
     The figure has the best λ at each load. Here λ is the same at all.
     """
     p: Any = configuration.experiments["glm/risk"]
-    grid = Grid(p.alphas, POINTS)
+    grid = Points(p.alphas, POINTS)
 
     def curves(**values: Any) -> list[Curve]:
         bayes = call("bayes.learning", alpha=grid, prior="gaussian", channel="sign")
@@ -66,6 +66,6 @@ def perceptron(configuration: Configuration) -> Explorer:
             Slider("regularization", "λ", 1.0, *STRENGTHS),
             Choice("loss", "loss", next(iter(p.students.values())).loss, LOSSES),
         ),
-        (Panel(r"$$\alpha = n/d$$", ERROR, x_log=True, y_log=True, shipped=("a", ".* loss")),),
+        (Axes(r"$$\alpha = n/d$$", ERROR, x_log=True, y_log=True, shipped=("a", ".* loss")),),
         curves,
     )

@@ -29,7 +29,7 @@ from bokeh.models import Slider as SliderWidget
 from bokeh.plotting import figure
 
 from localentropy.errors import LocalEntropyError
-from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Panel, Slider, python
+from localentropy.explore.explorer import Axes, Call, Choice, Curve, Explorer, Slider, python
 from localentropy.figures.drawing import GREY, NO_CORNER
 from localentropy.figures.interactive import symlog
 
@@ -186,7 +186,7 @@ def _unsolved(table: pd.DataFrame) -> str:
     return f"d ≤ {table.loc[missing, 'distance'].max():.3g}: there the curve ends" if missing.any() else ""
 
 
-def _columns(curve: Curve, rows: pd.DataFrame, panel: Panel) -> dict[str, np.ndarray]:
+def _columns(curve: Curve, rows: pd.DataFrame, panel: Axes) -> dict[str, np.ndarray]:
     """The points of a curve, and the places on the axis of y of its two lines."""
     x, y = rows["x"].to_numpy(float), curve.values(rows)
     if curve.across:
@@ -195,7 +195,7 @@ def _columns(curve: Curve, rows: pd.DataFrame, panel: Panel) -> dict[str, np.nda
     return {"x": x, "y": y, "solid": _placed(panel, solid), "dashed": _placed(panel, dashed)}
 
 
-def _placed(panel: Panel, y: Any) -> np.ndarray:
+def _placed(panel: Axes, y: Any) -> np.ndarray:
     """Where values are on the axis of y: Bokeh has none that is linear around 0 and logarithmic beyond."""
     return symlog(y, panel.y_linear, NO_CORNER) if panel.y_linear else np.asarray(y, float)
 
@@ -206,7 +206,7 @@ def _lines(axes: Any, curve: Curve, source: ColumnDataSource) -> list[GlyphRende
     return [*lines, axes.line("x", "dashed", line_dash="dashed", **look)] if curve.signed else lines
 
 
-def _axes(panel: Panel, shipped: pd.DataFrame) -> Any:
+def _axes(panel: Axes, shipped: pd.DataFrame) -> Any:
     """Empty axes, and behind them the lines of the committed figure."""
     axes = figure(
         height=420,

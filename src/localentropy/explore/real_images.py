@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.explorer import Axes, Choice, Curve, Explorer, Points, Slider, call
 from localentropy.explore.linear_students import STRENGTHS
 from localentropy.figures.drawing import COLORS
 from localentropy.programs.parts.real_images import DATASETS
@@ -29,7 +29,7 @@ def real_data(configuration: Configuration) -> Explorer:
         found = call(
             "real_images.ridge",
             package="localentropy.explore",
-            samples=Grid(p.samples, POINTS),
+            samples=Points(p.samples, POINTS),
             random_features=int(random_features),
             seed=configuration.seed,
             **values,
@@ -47,7 +47,7 @@ def real_data(configuration: Configuration) -> Explorer:
             Choice("features", "features", KINDS[0], KINDS),
         ),
         (
-            Panel(
+            Axes(
                 "training images $$n$$",
                 r"error $$E\,(y - w\cdot v)^2$$",
                 x_log=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from localentropy.explore.explorer import Call, Choice, Grid, Slider, call, of
+from localentropy.explore.explorer import Call, Choice, Points, Slider, call, of
 from localentropy.programs.sweep import QUESTIONS, Parameters, ends
 
 POINTS = 40
@@ -43,7 +43,7 @@ def activation(chosen: Any) -> list[Choice]:
 def line(sweep: Parameters, question: str, values: dict[str, Any], points: int = POINTS, pieces: int = 1) -> Call:
     """A question of the section along its line, at values of the controls."""
     ((name, along),) = sweep.lines().items()
-    grid = Grid(ends(sweep, name, values), points, along.spacing)
+    grid = Points(ends(sweep, name, values), points, along.spacing)
     arguments = values | {name: grid}
     if not QUESTIONS[question].model:
         return call(question, pieces=pieces, **arguments)

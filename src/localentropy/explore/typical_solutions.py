@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from localentropy.explore import sweeps
-from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
+from localentropy.explore.explorer import Axes, Call, Choice, Curve, Explorer, Points, Slider, call, of
 from localentropy.figures.drawing import COLORS
 from localentropy.programs.parts.ensembles import BEYOND
 from localentropy.theory.monotonicity import thresholds
@@ -31,10 +31,10 @@ def phase_diagram(configuration: Configuration) -> Explorer:
 
     def curves(margin: float, activation: str) -> list[Curve]:
         exist = call(
-            "alpha_c", of("RandomFeatures", alpha_T=Grid(alphas_T, POINTS), margin=margin, activation=activation)
+            "alpha_c", of("RandomFeatures", alpha_T=Points(alphas_T, POINTS), margin=margin, activation=activation)
         )
         # Each point takes up to a second.
-        dense = call("alpha_le", of("RandomFeatures", alpha_T=Grid(alphas_T, 8), activation=activation), 8)
+        dense = call("alpha_le", of("RandomFeatures", alpha_T=Points(alphas_T, 8), activation=activation), 8)
         return [
             Curve("1/α_c, interpolation", exist, inverse),
             Curve("1/α_LE, local entropy (κ = 0)", dense, inverse, dash="dashed"),
@@ -45,7 +45,7 @@ def phase_diagram(configuration: Configuration) -> Explorer:
             Slider("margin", "κ", 0.0, 0.0, 1.0, 0.01),
             *sweeps.activation(p.ensemble),
         ),
-        (Panel(ALPHA_T, INV_ALPHA, x_range=(0.0, alphas_T[1]), y_range=(0.5, 1.6), shipped=("a", ".*threshold")),),
+        (Axes(ALPHA_T, INV_ALPHA, x_range=(0.0, alphas_T[1]), y_range=(0.5, 1.6), shipped=("a", ".*threshold")),),
         curves,
     )
 
@@ -60,7 +60,7 @@ def errors(configuration: Configuration) -> Explorer:
             Curve("barycentre", line, "error_barycenter", dash="dotdash"),
         ]
 
-    panel = Panel(INV_ALPHA, ERROR, x_log=True, y_range=(0.0, 0.5), shipped=("a", "(typical|barycenter) .*"))
+    panel = Axes(INV_ALPHA, ERROR, x_log=True, y_range=(0.0, 0.5), shipped=("a", "(typical|barycenter) .*"))
     return Explorer(_controls(configuration), (panel,), curves)
 
 
@@ -70,14 +70,14 @@ def entropies(configuration: Configuration) -> Explorer:
     def curves(**values: Any) -> list[Curve]:
         return [Curve("typical solutions", _line(configuration, **values), "entropy", color=COLORS[0])]
 
-    panel = Panel(INV_ALPHA, "entropy per weight (nats)", x_log=True, y_range=(0.0, 0.7), shipped=("a", ".*"))
+    panel = Axes(INV_ALPHA, "entropy per weight (nats)", x_log=True, y_range=(0.0, 0.7), shipped=("a", ".*"))
     return Explorer(_controls(configuration), (panel,), curves)
 
 
 def barycentres(configuration: Configuration) -> Explorer:
     """Error of the barycentre, and its limit for infinitely many features (figure 9)."""
     p: Any = configuration.experiments["overparam/overparameterized_limit"]
-    grid = Grid(p.over.alpha_T.ends, POINTS)
+    grid = Points(p.over.alpha_T.ends, POINTS)
 
     def curves(**values: Any) -> list[Curve]:
         line = _line(configuration, **values)
@@ -92,8 +92,8 @@ def barycentres(configuration: Configuration) -> Explorer:
     return Explorer(
         _controls(configuration),
         (
-            Panel(INV_ALPHA, r"error of the barycentre $$\epsilon_g$$", x_log=True, shipped=("a", "barycenter")),
-            Panel(ALPHA_T, r"$$\epsilon_g$$ at $$1/\alpha \to \infty$$", x_log=True, shipped=("c", ".*")),
+            Axes(INV_ALPHA, r"error of the barycentre $$\epsilon_g$$", x_log=True, shipped=("a", "barycenter")),
+            Axes(ALPHA_T, r"$$\epsilon_g$$ at $$1/\alpha \to \infty$$", x_log=True, shipped=("c", ".*")),
         ),
         curves,
     )
@@ -111,7 +111,7 @@ def on_typical_solutions(configuration: Configuration, panel: str, series: str) 
     def curves(**values: Any) -> list[Curve]:
         return [Curve("typical solutions", _line(configuration, **values), "error_typical", color=COLORS[0])]
 
-    axes = Panel(INV_ALPHA, "test error of solutions", x_log=True, shipped=(panel, series))
+    axes = Axes(INV_ALPHA, "test error of solutions", x_log=True, shipped=(panel, series))
     return Explorer(_controls(configuration), (axes,), curves)
 
 
@@ -120,11 +120,11 @@ def stabilities(configuration: Configuration) -> Explorer:
     p: Any = configuration.experiments["overparam/stability_density"]
 
     def curves(**values: Any) -> list[Curve]:
-        grid = Grid((values["margin"], max(p.largest_stability, 2.0 * values["margin"])), POINTS, "linear")
+        grid = Points((values["margin"], max(p.largest_stability, 2.0 * values["margin"])), POINTS, "linear")
         found = call("stability_density", of("RandomFeatures", **values), stabilities=grid)
         return [Curve("typical solutions", found, "value", color=COLORS[0])]
 
-    axes = Panel(
+    axes = Axes(
         r"stability $$\Delta$$", r"$$P(\Delta)$$", x_range=(0.0, p.largest_stability), shipped=("a", "theory.*")
     )
     return Explorer(_with_load(p), (axes,), curves)
@@ -133,7 +133,7 @@ def stabilities(configuration: Configuration) -> Explorer:
 def local_energies(configuration: Configuration) -> Explorer:
     """Local energy of typical solutions, and their overlap (figure 13)."""
     p: Any = configuration.experiments["overparam/stability_density"]
-    grid = Grid((0.0, p.largest_distance), POINTS, "linear")
+    grid = Points((0.0, p.largest_distance), POINTS, "linear")
 
     def curves(**values: Any) -> list[Curve]:
         found = call("local_energy", of("RandomFeatures", **values), distances=grid)
@@ -146,14 +146,14 @@ def local_energies(configuration: Configuration) -> Explorer:
     return Explorer(
         _with_load(p),
         (
-            Panel(
+            Axes(
                 "distance $$d$$",
                 "train error after flips",
                 y_range=(-1e-5, 0.4),
                 y_linear=1e-4,
                 shipped=("a", "typical.*"),
             ),
-            Panel(INV_ALPHA, "overlap of two solutions", x_log=True, y_log=True, shipped=("e", "typical")),
+            Axes(INV_ALPHA, "overlap of two solutions", x_log=True, y_log=True, shipped=("e", "typical")),
         ),
         curves,
     )
@@ -167,7 +167,7 @@ def distances(configuration: Configuration) -> Explorer:
         found = sweeps.line(p, "typical", values)
         return [Curve("typical solutions", found, distance, color=COLORS[0])]
 
-    axes = Panel(MARGIN, r"typical distance $$d = (1 - q)/2$$", y_range=(0.0, 0.5), shipped=("a", ".*"))
+    axes = Axes(MARGIN, r"typical distance $$d = (1 - q)/2$$", y_range=(0.0, 0.5), shipped=("a", ".*"))
     return Explorer(sweeps.controls(p), (axes,), curves)
 
 
@@ -186,8 +186,8 @@ def largest_margins(configuration: Configuration) -> Explorer:
     return Explorer(
         sweeps.controls(p),
         (
-            Panel(MARGIN, r"entropy $$\phi$$ (nats per weight)", shipped=("a", ".*")),
-            Panel(ALPHA, r"largest margin $$\kappa_{\max}$$", shipped=("b", ".*")),
+            Axes(MARGIN, r"entropy $$\phi$$ (nats per weight)", shipped=("a", ".*")),
+            Axes(ALPHA, r"largest margin $$\kappa_{\max}$$", shipped=("b", ".*")),
         ),
         curves,
     )
@@ -204,7 +204,7 @@ def phases(configuration: Configuration) -> Explorer:
 
         def line(name: str, question: str, end: float, points: int, color: str) -> Curve:
             # At its end a line has the rounding of a root. A point takes up to a second.
-            grid = Grid((p.smallest_alpha, (1.0 - 1e-6) * end), points, "linear")
+            grid = Points((p.smallest_alpha, (1.0 - 1e-6) * end), points, "linear")
             return Curve(name, call(question, of(kind, alpha=grid, **own), points), "value", color=color)
 
         return [
@@ -213,7 +213,7 @@ def phases(configuration: Configuration) -> Explorer:
             line("κ_min", "kappa_min", found.alpha_min, 5, COLORS[1]),
         ]
 
-    axes = Panel(ALPHA, r"margin of the reference $$\tilde\kappa$$", shipped=("a", "perceptron, kappa.*"))
+    axes = Axes(ALPHA, r"margin of the reference $$\tilde\kappa$$", shipped=("a", "perceptron, kappa.*"))
     return Explorer((Choice("model", "model", p.lines[0], tuple(p.ensembles)),), (axes,), curves)
 
 
@@ -222,10 +222,10 @@ def volumes(configuration: Configuration) -> Explorer:
     p: Any = configuration.experiments["shaping/typical_volume"]
 
     def curves(units: str) -> list[Curve]:
-        model = of("Spherical", alpha=Grid(p.alphas, 20, "linear"), units=math.inf if units == "inf" else int(units))
+        model = of("Spherical", alpha=Points(p.alphas, 20, "linear"), units=math.inf if units == "inf" else int(units))
         return [Curve("replica theory", call("typical", model, 4), "entropy", color=COLORS[0])]
 
-    axes = Panel(r"$$\alpha$$", "entropy (nats per weight)", shipped=("a", "replica theory"))
+    axes = Axes(r"$$\alpha$$", "entropy (nats per weight)", shipped=("a", "replica theory"))
     return Explorer((Choice("units", "units K", str(p.units[0]), tuple(map(str, p.units))),), (axes,), curves)
 
 
@@ -237,7 +237,7 @@ def minimizers(configuration: Configuration) -> Explorer:
         found = sweeps.line(p, "cross_entropy.minimizers", values, 24, 4)
         return [Curve("minimizers", found, "error", color=COLORS[0])]
 
-    axes = Panel(ALPHA, r"error rate $$\epsilon$$", x_range=p.over.alpha.ends, shipped=("a, b", ".*"))
+    axes = Axes(ALPHA, r"error rate $$\epsilon$$", x_range=p.over.alpha.ends, shipped=("a, b", ".*"))
     return Explorer(sweeps.controls(p), (axes,), curves)
 
 
@@ -277,5 +277,5 @@ def _line(configuration: Configuration, alpha_T: float, margin: float, activatio
 
     p: Any = configuration.experiments["overparam/typical"]
     low = BEYOND / alpha_c(Model(alpha_T, margin=margin, activation=activation))
-    grid = Grid((low, max(p.largest_inv_alpha, 2.0 * low)), POINTS)
+    grid = Points((low, max(p.largest_inv_alpha, 2.0 * low)), POINTS)
     return call("typical", of("RandomFeatures", alpha_T=alpha_T, inv_alpha=grid, margin=margin, activation=activation))

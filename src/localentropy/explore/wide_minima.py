@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, get_args
 
-from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call, of
+from localentropy.explore.explorer import Axes, Choice, Curve, Explorer, Points, Slider, call, of
 from localentropy.figures.drawing import COLORS
 from localentropy.programs.parts.parameters import Units
 
@@ -21,7 +21,7 @@ def groups(configuration: Configuration, experiment: str) -> Explorer:
         many = math.inf if units == "inf" else int(units)
         # With three units a point takes half a second.
         few, pieces = (12, 12) if units == "3" else (40, 1)
-        grid = Grid((p.overlaps[0], p.overlaps[-1]), few, "linear")
+        grid = Points((p.overlaps[0], p.overlaps[-1]), few, "linear")
         model = of("Spherical", alpha=alpha, units=many, machine=p.machine)
         found = call("group_entropy", model, pieces, overlaps=grid)
         return [Curve("best group", found, "entropy", color=COLORS[0])]
@@ -32,7 +32,7 @@ def groups(configuration: Configuration, experiment: str) -> Explorer:
             Choice("units", "units K", str(p.units), tuple(str(units) for units in get_args(Units))),
         ),
         (
-            Panel(
+            Axes(
                 "overlap $$q_1$$",
                 r"local entropy $$\mathcal{V}_1$$ (nats per weight)",
                 x_range=(p.overlaps[0], 1.0),
