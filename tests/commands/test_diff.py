@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.commands.diff import MEASURED, compare, compare_sources, lines, read_figures
+from localentropy.commands.diff import compare, compare_sources, lines, read_figures
 from localentropy.errors import DataError
+from localentropy.figures.series import MEASURED
 from tests import progress
 from tests.terminal import on_terminal
 

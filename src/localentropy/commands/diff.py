@@ -11,18 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localentropy.errors import DataError, first_line
+from localentropy.figures.series import MEASURED
 from localentropy.pipeline.outputs import GALLERY
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MEASURED = (
-    {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
-    | {"distance_typical", "entropy_typical", "distance_raw"}
-    | {"chi_squared", "points", "drift", "drift_err", "spread", "solutions", "rate", "largest_eigenvalue"}
-    | {"generalization_error", "best_regularization", "median_steps"}
-)
-"""Columns that are results. All others say what a number is, and tell rows apart."""
 OTHERS = {"scorecard", "verdicts"}
 """CSV files beside the figures that hold no figure."""
 SAME = 1e-6

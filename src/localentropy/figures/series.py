@@ -42,6 +42,13 @@ DOT: dict[str, Any] = {"marker": "o", "linestyle": "none"}
 """Of a single point that has no error."""
 SHARED = ("panel", "series", "x", "y", "y_err")
 """Columns of the CSV that all figures have. The others are parameters of the series, and what else is known of them."""
+MEASURED = (
+    {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
+    | {"distance_typical", "entropy_typical", "distance_raw"}
+    | {"chi_squared", "points", "drift", "drift_err", "spread", "solutions", "rate", "largest_eigenvalue"}
+    | {"generalization_error", "best_regularization", "median_steps"}
+)
+"""Columns of the CSV that are results. All others say what a number is, and tell rows apart for `diff`."""
 UNDRAWN = "data"
 """Panel of rows that nothing draws, if they have no other word for it."""
 
