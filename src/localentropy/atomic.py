@@ -1,4 +1,4 @@
-"""Files that are whole or absent, whatever ends their writing, and their checksums."""
+"""Files that are whole or absent, whatever ends their writing; their checksums; and what is no file."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ def file_hash(file: Path) -> str:
     """SHA-256 of a file's bytes."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def is_special(path: Path) -> bool:
+    """Whether a folder, a pipe or a device is at the place of a file. Reading a pipe could wait without end."""
+    return path.exists() and not path.is_file()

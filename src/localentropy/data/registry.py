@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from localentropy.atomic import is_special
 from localentropy.data.files import sha256_of
 from localentropy.errors import DataError
 
@@ -169,24 +170,6 @@ def mismatch(path: Path, raw: RawFile) -> str:
     if found != raw.sha256:
         return f"wrong checksum: found sha256 {found[:16]}…, expected {raw.sha256[:16]}…"
     return ""
-
-
-def is_special(path: Path) -> bool:
-    """Whether something else than a file is there. Reading a pipe could wait without end.
-
-    Args:
-        path: to look at.
-
-    Returns:
-        Whether there is a folder, a pipe or a device.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from localentropy.data.registry import is_special
-        >>> is_special(Path("/")), is_special(Path("nowhere"))
-        (True, False)
-    """
-    return path.exists() and not path.is_file()
 
 
 def no_data(path: Path) -> str:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from localentropy.arguments import require_function, shown
-from localentropy.atomic import replacing
-from localentropy.data.registry import is_special
+from localentropy.atomic import is_special, replacing
 from localentropy.device import torch
 from localentropy.errors import ArtifactError, DomainError
 from localentropy.quantities import SECONDS

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from localentropy.atomic import file_hash
-from localentropy.data.registry import is_special
+from localentropy.atomic import file_hash, is_special
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import ADDRESS, ExperimentJob

@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localentropy.atomic import file_hash, replacing
-from localentropy.data.registry import is_special
+from localentropy.atomic import file_hash, is_special, replacing
 from localentropy.errors import ArtifactError, first_line
 from localentropy.pipeline import provenance
 from localentropy.pipeline.machine import refusals

@@ -21,8 +21,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from localentropy import quantities
 from localentropy.arguments import listed, nearest_choice
+from localentropy.atomic import is_special
 from localentropy.claims.claim import Claim
-from localentropy.data.registry import DataSource, is_special
+from localentropy.data.registry import DataSource
 from localentropy.errors import ConfigError
 from localentropy.pipeline import provenance, yaml12
 from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
