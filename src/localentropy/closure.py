@@ -20,6 +20,8 @@ from pathlib import Path
 PACKAGE = "localentropy"
 SOURCE = Path(__file__).resolve().parent.parent
 """The folder that holds the package."""
+DIGITS = 12
+"""How many digits of a hash are printed."""
 
 _ALL, _EFFECTS = "*", ""
 """In the place of a name in a module: all its names, or only what runs when it is imported."""

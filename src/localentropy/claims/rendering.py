@@ -13,6 +13,7 @@ import pandas as pd
 
 from localentropy.claims.claim import Kind
 from localentropy.claims.conditions import INTERVAL, REACH, Finding, Verdict
+from localentropy.closure import DIGITS
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -217,7 +218,7 @@ def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     words = {said: Verdict(verdict) for said, verdict in zip(told, shown["verdict"], strict=True) if verdict}
     shown = shown.assign(verdict=told).drop(columns="off")
     style = shown.rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
-    caption = f"Scorecard of {paper} at scale {scale}. {counts(card)}. Code {code[:12]}."
+    caption = f"Scorecard of {paper} at scale {scale}. {counts(card)}. Code {code[:DIGITS]}."
     columns = "".join(f"<li><i>{SHOWN[column]}</i>: {told}.</li>" for column, told in LEGEND.items())
     return _page(style, "scorecard", caption, f"<p>{_symbols()}</p><ul>{columns}</ul>")
 

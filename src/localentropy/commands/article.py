@@ -20,6 +20,7 @@ from localentropy import __version__
 from localentropy.claims import rendering
 from localentropy.claims.claim import Kind
 from localentropy.claims.conditions import FARTHEST, Verdict
+from localentropy.closure import DIGITS
 from localentropy.commands import times
 from localentropy.commands.behind import claims_of, figures_of, theory_of
 from localentropy.commands.document import Block, Heading, Paragraph, PictureBlock, TableBlock, to_html, to_pdf
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 NAME = "article"
 """The files are called so, and the target of Snakemake."""
-HASH = 12
-"""How many digits of a hash are printed."""
 AGAINST = (Verdict.NOT_REPRODUCED, Verdict.OFF)
 """Verdicts that contradict a source, in its sentence or in its printed number."""
 
@@ -406,7 +405,7 @@ def _provenance(
     for one in exhibits:
         command = " ".join(one.record["circumstances"]["command"])
         hashes = (*(one.record["files"][suffix] for suffix in (".csv", ".png")), one.record["stamp"]["code"])
-        rows.append([one.target, escape(command), *(text[:HASH] for text in hashes)])
+        rows.append([one.target, escape(command), *(text[:DIGITS] for text in hashes)])
     yield TableBlock(head, rows, [2, 4, 2, 2, 2])
     if run:
         records = [one.record for one in exhibits]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from localentropy.arguments import nearest_choice
+from localentropy.closure import DIGITS
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import RESULTS, ExperimentJob
@@ -131,7 +132,7 @@ def _lines(stamp: artifacts.Stamp, versions: dict[str, str], circumstances: dict
     values = {
         "made by": stamp.name + (f" part {stamp.part}" if stamp.part else ""),
         **_choices(circumstances.get("command", [])),
-        "inputs": ", ".join(f"{name} {content[:12]}" for name, content in stamp.inputs.items()) or "none",
+        "inputs": ", ".join(f"{name} {content[:DIGITS]}" for name, content in stamp.inputs.items()) or "none",
         "code hash": stamp.code,
         "parameter hash": stamp.parameter_hash,
         "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from localentropy import closure
-from localentropy.closure import SOURCE
+from localentropy.closure import DIGITS, SOURCE
 from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, RESULTS, ExperimentJob, TableReader
@@ -195,7 +195,7 @@ class OutputJob(TableReader):
                 stamp = artifacts.read_table(file).stamp
                 circumstances = artifacts.read_circumstances(file)
                 date = str(circumstances.get("finished", "an unknown date"))[:10]
-                notes.append(f"{name} (made on {date} by code {stamp.code[:12]})")
+                notes.append(f"{name} (made on {date} by code {stamp.code[:DIGITS]})")
         return {f"not computed here but taken from {COMMITTED.relative_to(ROOT)}": ", ".join(notes)} if notes else {}
 
     @abstractmethod
@@ -237,7 +237,7 @@ class FigureJob(OutputJob):
         from localentropy.figures.description import look
         from localentropy.figures.drawing import in_one_paragraph
 
-        source = f"localentropy {closure.code_hash(self.modules[0])[:12]}"
+        source = f"localentropy {closure.code_hash(self.modules[0])[:DIGITS]}"
         with defaults():
             with lacking(f"{self.target}: cannot be drawn from these tables"):
                 drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
