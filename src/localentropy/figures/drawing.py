@@ -1,8 +1,8 @@
-"""The result of a plot module, and the style of all figures.
+"""The result of a figure's module, and the style of all figures.
 
-A plot module has one function, `draw(tables, scale) -> Drawing`. `tables` maps the names of experiments to their rows.
-Their `attrs["parameters"]` are the parameters they were computed with. A plot computes only what summarizes or compares
-the drawn numbers: means, errors, agreement with a theory.
+A figure's module has one function, `draw(tables, scale) -> Drawing`. `tables` maps the names of experiments to their
+rows. Their `attrs["parameters"]` are the parameters they were computed with. A figure computes only what summarizes or
+compares the drawn numbers: means, errors, agreement with a theory.
 """
 
 from __future__ import annotations
