@@ -94,15 +94,20 @@ def difference(curve, distance) -> tuple[dict[str, float], np.ndarray]:
     return u, fields
 
 
+def pair_term(energy, margin, fields):
+    """The energetic term at s, X, V, Y, Z, R, as the reference gives it."""
+    return energy.reference.pair_energy(margin, fields, energy.nodes)
+
+
 def parameters(curve, distance) -> np.ndarray:
     """The paper's 15 parameters, in the order of NAMES: the conjugates of p, p_d, r, P_S, P_t by their equations."""
     u, fields = difference(curve, distance)
     S, ref, student = 1 - 2 * distance, typical_of(curve), curve.student
     P_S, P_t = u["sigma"] + S * ref.p_d, u["tau_latent"] + S * ref.p
     p = u["c"] + 2 * S * P_S - S * S * ref.p_d
-    _, (_, by_X, by_V, by_Y, by_T, by_R) = PairEnergy(curve.reference.covariances).value_and_gradient(
-        student.margin, fields
-    )
+    _, by_X, by_V, by_Y, by_T, by_R = pair_term(
+        PairEnergy(curve.reference.covariances), student.margin, fields
+    ).gradient
     square = student.alpha_T * student.moments.mu_1**2
     return np.array([
         S * S + u["chi"], p, p + u["v"] * u["narrowing"], u["rho"] + S * ref.r, P_S, u["tau"] + S * ref.q, P_t,
@@ -141,7 +146,7 @@ def paper_free_entropy(curve, distance, x, energy) -> float:
     b = rh * ref.r * e / v_r + Pth * e / M_r + c * (t / M_r + e * Y)
     latent = -0.5 * np.log(M) + (v * B_2 + 2 * b - A * m_2) / (2 * M)
     bilinear = 0.5 * (ph * p + pdh * p_d) - rh * r - PSh * P_S + Pth * P_t
-    patterns = energy.value_and_gradient(student.margin, paper_fields(curve, S, x))[0]
+    patterns = pair_term(energy, student.margin, paper_fields(curve, S, x)).value
     alpha_D = student.alpha / student.alpha_T
     return -0.5 * qh * v - Sh * S + th * t + weights + alpha_D * (bilinear + latent) + student.alpha * patterns
 
@@ -272,7 +277,7 @@ def test_second_derivatives_of_the_energetic_term_are_differences_of_the_first(t
 
 def assert_energy_equals(energy, margin, fields, twin, moved):
     """Value, first derivatives, and the second ones that steer Newton's method."""
-    value, gradient = energy.value_and_gradient(margin, fields)
+    value, gradient, *_ = pair_term(energy, margin, fields)
     assert value == pytest.approx(twin(energy, margin, fields), abs=1e-8)
     _, X, V, Y, Z, _ = fields
     pulls = twin(energy, margin, fields, squared_pull) / V, twin(energy, margin, fields, squared_bend) / V**2
@@ -519,17 +524,17 @@ def test_nearly_equal_margins(gap):
 def test_fields_beyond_the_domain_are_refused():
     energy = curve_of(3.0, 1.2, 0.1, 0.0, "sign").energy
     # The last one, what the student's rest shares with the teacher, exceeds what it shares with other students.
-    refused, accepted = np.array([0.6, 0.1, 0.5, 0.1, 0.1, 0.9]), np.array([0.6, 0.1, 0.5, 0.1, 0.1, 0.1])
-    assert np.isfinite(energy.value_and_gradient(0.0, accepted)[0])
+    refused, accepted = [0.6, 0.1, 0.5, 0.1, 0.1, 0.9], [0.6, 0.1, 0.5, 0.1, 0.1, 0.1]
+    assert np.isfinite(energy.pulls(0.0, accepted)).all()
     with pytest.raises(ValueError, match="outside of the domain"):
-        energy.value_and_gradient(0.0, refused)
+        energy.pulls(0.0, refused)
 
 
 def test_terms_are_continued_below_vanishing_variances():
     """A step may make a variance negative by a little: value and slope do not jump there."""
     energy = PairEnergy(curve_of(3.0, 1.2, 0.1, 0.0, "sign").reference.covariances)
     S, V = 0.8, 0.4
-    at_zero, above, below = (energy.value_and_gradient(0.0, np.array([S, X, V, 0, 0, 0])) for X in (0.0, 1e-4, -1e-4))
+    at_zero, above, below = (pair_term(energy, 0.0, np.array([S, X, V, 0, 0, 0])) for X in (0.0, 1e-4, -1e-4))
     assert above[0] - at_zero[0] == pytest.approx(1e-4 * at_zero[1][1], rel=1e-3)
     assert below[0] - at_zero[0] == pytest.approx(-1e-4 * at_zero[1][1], rel=1e-6)
     np.testing.assert_allclose(above[1], below[1], rtol=1e-2, atol=1e-4)

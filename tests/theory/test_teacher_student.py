@@ -164,7 +164,7 @@ def written(curve, distance, parameters, energy):
         site += WEIGHT @ (np.logaddexp(h, -h) / (1 + np.exp(-2 * sign * h_ref))) @ WEIGHT
     # Covariances of u = w - S w_ref.
     fields = np.array([S, q - S * S, 1 - q, 0.0, t - S * ref.q, r - S * ref.r])
-    patterns = energy.value_and_gradient(curve.student.margin, fields)[0]
+    patterns = energy.reference.pair_energy(curve.student.margin, fields, energy.nodes).value
     return -0.5 * q_hat * (1 - q) - S_hat * S + t_hat * t - r_hat * r + site + curve.student.alpha * patterns
 
 

@@ -201,15 +201,6 @@ class PairEnergy:
             self._curvature.forget()
         return self._curvature is not None
 
-    def value_and_gradient(self, margin: float, point: Array) -> tuple[float, Array]:
-        """G_E and its derivatives, shape (6,), at s, X, V, Y, Z, R.
-
-        Raises:
-            ValueError: outside of the domain.
-        """
-        found = self._evaluate(margin, point)
-        return found.value, found.gradient
-
     def pulls(self, margin: float, covariances: Sequence[Number]) -> tuple[float, float]:
         """Mean squares of the first two derivatives of ln H by a student's field, at s, X, V, Y, Z, R.
 
