@@ -4,6 +4,7 @@ import sys
 import numpy as np
 import pytest
 
+from localentropy import seeds
 from localentropy.closure import code_closure
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns, smallest_allowed
@@ -11,6 +12,7 @@ from localentropy.numerics.bits import pack_signs
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.anneal import anneal, counter_planes, mct0, sweeper
 from localentropy.solvers.binary.annealing_kernels import lattice_sweeps
+from localentropy.solvers.binary.bit_kernels import word_stream
 from tests.enumeration import all_signs
 from tests.random_streams import random_word, start
 from tests.solvers.chains import assert_detailed_balance, sampled_states
@@ -111,6 +113,17 @@ def boltzmann_states(instance, beta, margin):
     energies = instance.train_error(configurations, margin) * instance.P
     weight = np.exp(-beta * energies)
     return weight / weight.sum()
+
+
+def test_the_first_sweep_is_at_the_first_inverse_temperature():
+    instance, start, step = random_patterns(N=33, P=64, seed=0), 1.0, 0.7
+    weights = 2 * seeds.generator(5, "algorithm/anneal").integers(0, 2, 33, dtype=np.int8) - 1
+    errors = np.zeros(3, np.int64)
+    sweeps = sweeper(instance, 0.0, weights, word_stream(5, "algorithm/anneal/moves"))
+    assert sweeps(np.array([start, start + step, start + 2 * step]), True, errors) == 3
+    solution = anneal(instance, seed=5, beta_start=start, beta_step=step, sweeps=3)
+    np.testing.assert_array_equal(solution.weights, weights)
+    np.testing.assert_array_equal(solution.train_errors[1:] * 64, errors)
 
 
 def chain(instance, beta, margin, samples, sweeps_between):
