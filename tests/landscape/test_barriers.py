@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from localentropy import seeds
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
 from localentropy.landscape.barriers import (
@@ -121,6 +122,65 @@ def test_no_path_is_below_the_best_of_its_kind(seed: int) -> None:
         assert path.errors[-1] * 7 == pytest.approx(errors[second])
         at = int((path.midpoint != ends[0]).sum())
         assert path.errors[at] == pytest.approx(instance.train_error(path.midpoint))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bent_path_is_the_one_of_its_readable_twin(seed: int) -> None:
+    instance = random_patterns(N=31, P=20, seed=seed)
+    ends = np.random.default_rng(seed).choice([-1, 1], (2, 31))
+    order = np.argsort(seeds.generator(seed, "barriers/order", N=31, P=20).permutation(31))
+
+    def walk(first: np.ndarray, second: np.ndarray) -> tuple[list[float], list[np.ndarray]]:
+        here, passed = first.copy(), [first]
+        for one in [one for one in order if first[one] != second[one]]:
+            here = here.copy()
+            here[one] *= -1
+            passed.append(here)
+        return [instance.train_error(each) for each in passed], passed
+
+    errors, passed = walk(*ends)
+    midpoint = passed[(len(passed) - 1) // 2]
+    for one in seeds.generator(seed, "barriers/midpoint", N=31, P=20).integers(0, 31, 200):
+        flipped = midpoint.copy()
+        flipped[one] *= -1
+        tried = walk(ends[0], flipped)[0] + walk(flipped, ends[1])[0][1:]
+        high, low = max(tried), max(errors)
+        if high < low or (high == low and round(sum(tried) * 20) <= round(sum(errors) * 20)):
+            errors, midpoint = tried, flipped
+    path = bent_flip_path(instance, *ends, proposals=200, seed=seed)
+    assert path.barrier > 0
+    np.testing.assert_allclose(path.errors, errors, atol=1e-15)
+    np.testing.assert_array_equal(path.midpoint, midpoint)
+
+
+def test_the_bend_between_continuous_weights_is_the_one_of_its_readable_twin() -> None:
+    first, second = np.array([-1.0, 0.0]), np.array([1.0, 0.0])
+
+    def hill(weights: np.ndarray) -> np.ndarray:
+        """Errors in steps, so that barriers are often equal."""
+        x, y = weights.T
+        return np.round(4 * np.exp(-2 * x**2 - y**2)) / 4 + 0.25 * (x > 1.5)
+
+    def seen(midpoint: np.ndarray) -> tuple[float, float]:
+        highest, integral = 0.0, 0.0
+        for end in (first, second):
+            half = hill(np.linspace(midpoint, end, 11))
+            highest = max(highest, half.max())
+            integral += math.dist(midpoint, end) * half.mean()
+        return highest, integral
+
+    stream = seeds.generator(3, "barriers/bend", weights=2)
+    midpoint = np.zeros(2)
+    highest, integral = seen(midpoint)
+    for _ in range(30):
+        size = math.dist(first, second) / math.sqrt(2) * 10 ** stream.uniform(-3, 0)
+        proposed = midpoint + size * stream.standard_normal(2)
+        high, whole = seen(proposed)
+        if high < highest or (high == highest and whole <= integral):
+            midpoint, highest, integral = proposed, high, whole
+    path = bent_path(hill, first, second, points=11, proposals=30, seed=3)
+    assert path.barrier == highest > 0
+    np.testing.assert_allclose(path.midpoint, midpoint, rtol=1e-12)
 
 
 def test_a_bend_finds_lower_barriers() -> None:
