@@ -128,6 +128,10 @@ def test_all_thresholds_of_a_model(model):
     grid = np.geomspace(0.05, 20, 120) * found.distance
     at_threshold = franz_parisi(model(found.alpha_le), grid)
     assert grid[at_threshold.slope.idxmin()] == pytest.approx(found.distance, rel=0.05)
+    offsets = 0.05 * np.arange(-3, 4)
+    slopes = franz_parisi(model(found.alpha_le), found.distance * np.exp(offsets)).slope
+    flat = np.polynomial.Polynomial.fit(offsets, slopes, 6).deriv().roots()
+    assert np.abs(flat).min() < 1e-7
     assert at_threshold.slope.min() == pytest.approx(0.0, abs=1e-3)
     for factor in (0.999, 1.001):
         around = franz_parisi(model(factor * found.alpha_le), grid)
