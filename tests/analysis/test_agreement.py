@@ -35,6 +35,18 @@ def test_one_point_is_the_t_test():
     assert found.drift == pytest.approx(values.mean()) and found.drift_error == pytest.approx(stats.sem(values))
 
 
+def test_the_error_of_the_drift_is_that_of_a_mean_over_groups():
+    found = agreement([np.array([[1.0], [2.0], [3.0]]), np.array([[0.0], [2.0], [4.0]])])
+    assert found.points == 2 and found.drift == 2.0
+    assert found.drift_error == pytest.approx(np.sqrt(1 / 3 + 4 / 3) / 2)
+
+
+def test_at_most_half_as_many_points_as_samples_are_used():
+    (group,) = figure(np.random.default_rng(8), 6, 5)
+    found = agreement([group])
+    assert found.points == 3 and found.chi_squared == agreement([group[:, [0, 2, 4]]]).chi_squared
+
+
 def test_scores_are_normal_and_keep_their_sign():
     stream = np.random.default_rng(1)
     values = stream.standard_normal((20_000, 4))
