@@ -31,8 +31,11 @@ def test_curves_are_cut_where_they_turn_to_a_frozen_end() -> None:
     x = np.geomspace(1e-4, 0.3, 6)
     frozen = {"distance": x, "entropy": [np.nan, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [np.nan, 9, 1, 0.5, 0.8, 0.1]}
     whole = {"distance": x, "entropy": [0.01, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [8, 9, 1, 0.5, 0.8, 0.1]}
-    table = pd.concat([pd.DataFrame(frozen).assign(name="frozen"), pd.DataFrame(whole).assign(name="whole")])
+    below = whole | {"entropy": [-0.06, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [9, 8, 1, 0.5, 0.8, 0.1]}
+    curves = {"frozen": frozen, "whole": whole, "below": below}
+    table = pd.concat([pd.DataFrame(curve).assign(name=name) for name, curve in curves.items()])
     cut = without_frozen_ends(table, ["name"]).set_index("name")
     assert cut.loc["frozen", "entropy"].notna().tolist() == [False, False, False, True, True, True]
     assert cut.loc["frozen", "slope"].notna().tolist() == [False, False, False, True, True, True]
-    assert cut.loc["whole"].notna().all(axis=None)
+    # Only a curve that ends before d = 0 has frozen.
+    assert cut.loc[["whole", "below"]].notna().all(axis=None)
