@@ -194,6 +194,15 @@ def test_typical_weights_solve_the_written_equations(energy, alpha):
         assert slope == pytest.approx(0.0, abs=1e-8)
 
 
+def test_weights_without_overlap_are_stable_up_to_the_replicon_one():
+    """A price of 2 between -1 and 1 lowers the mean weight, whose second derivative by the pre-activation is known."""
+    energy, lost = Levels((-1.0, 1.0), (0.0, 2.0, 0.0)), 1 - math.exp(-2.0)
+    bend = lost * 2 * norm.pdf(1.0) / (1 - lost * (ndtr(1.0) - ndtr(-1.0)))
+    assert typical(Perceptron(0.999 / bend**2, energy=energy)).q == 0.0
+    with pytest.raises(DomainError, match=r"solutions without overlap are unstable \(replicon = 1\.001\)"):
+        typical(Perceptron(1.001 / bend**2, energy=energy))
+
+
 def test_energy_and_entropy_at_a_temperature_are_derivatives():
     def at(log_beta):
         return typical(Perceptron(0.8, energy=Levels(STAIRS.edges, STAIRS.energies, log_beta)))
