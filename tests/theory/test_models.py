@@ -32,6 +32,8 @@ from localentropy.theory import (
     kappa_u,
     typical,
 )
+from localentropy.theory.franz_parisi_entropy import FranzParisiCurve, curve_point
+from localentropy.theory.typical_solutions import typical_point
 from localentropy.theory.weights import Weights
 
 MODELS: dict[str, Callable[..., Model]] = {
@@ -132,6 +134,15 @@ def test_entropy_is_the_free_entropy_of_the_paper(model, alpha, margin):
     assert solution.entropy == pytest.approx(expected, abs=1e-13)
     assert 0 <= solution.residual < 1e-9
     assert (solution.alpha, solution.margin) == (alpha, margin)
+
+
+def test_residuals_are_the_last_corrections_of_the_solver():
+    """That these bound the error is tested in `test_saddle_point.py`."""
+    model = Perceptron(0.5)
+    assert typical(model).residual == typical_point(model).residual > 0
+    curve, log_distance = FranzParisiCurve(model, model), math.log(0.05)
+    point = curve.point(log_distance)
+    assert curve_point(curve.problem(log_distance), point).residual == point.residual > 0
 
 
 @pytest.mark.parametrize(("model", "alpha", "margin"), POINTS)
