@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from localentropy.commands.show import describe
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
+from localentropy.pipeline.computations import read_checked
 from localentropy.pipeline.outputs import GALLERY
 from localentropy.pipeline.provenance import Start, circumstances
 from tests.pipeline.test_config_mutations import many, mutated_trees
@@ -113,6 +114,31 @@ def test_without_the_file_beside_it_no_flipped_bit_changes_a_value(table: Path) 
         else:
             pd.testing.assert_frame_equal(read, rows)
     assert len(noticed) > len(content) / 6
+
+
+def test_parameters_that_were_exchanged_are_noticed(table: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table.with_suffix(".json").unlink()
+    content = pq.read_table(table)
+    ((key, record),) = content.schema.metadata.items()
+    assert b'"a":1.5' in record
+    pq.write_table(content.replace_schema_metadata({key: record.replace(b'"a":1.5', b'"a":1.6')}), table)
+    with pytest.raises(ArtifactError, match="its content does not match its own checksum"):
+        artifacts.read_table(table)
+
+
+@pytest.mark.parametrize("folder", ["results", "elsewhere"])
+def test_only_a_damaged_result_is_deleted(
+    folder: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Path(folder, "table.parquet")
+    file.parent.mkdir()
+    file.write_bytes(table.read_bytes()[:-1])
+    with pytest.raises(ArtifactError, match="not a readable result table"):
+        read_checked(file, "any")
+    assert file.exists() == (folder != "results")
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(table: Path) -> None:
