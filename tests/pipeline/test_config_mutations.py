@@ -114,7 +114,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def many(examples: int) -> settings:
     slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
-    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=slow)
+    return settings(max_examples=examples, suppress_health_check=slow)
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -377,7 +377,7 @@ def test_the_nearest_sizes_of_a_tree_are_named_once():
     refuses("N = 30 is not divisible by units = 7; nearest allowed: 28, 35$", random_tree_committee, 30, 5, 7, 0)
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20)
 @given(
     N=st.integers(20, 100).map(lambda half: 2 * half + 1), load=st.floats(0.05, 0.5), seed=st.integers(0, 99),
     same=st.booleans(), update=st.sampled_from(["exact", "expanded"]),

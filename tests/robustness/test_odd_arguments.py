@@ -491,7 +491,7 @@ SEARCHES = {"alpha_le", "alpha_min", "franz_parisi", "franz_parisi_one_step", "k
 def test_what_is_drawn_is_refused_or_answered_rightly(call, argument):
     examples = 4 if call.partition(" of ")[0] in SEARCHES else 12
 
-    @settings(max_examples=examples, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(drawn_values(CALLS[call].arguments[argument]))
     def check(value):
         require_right(call, {argument: value}, outcome(call, {argument: value}))
