@@ -20,13 +20,7 @@ from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import ROOT, resolve
 from localentropy.pipeline.jobs import output_jobs, table_jobs
 
-SHIPPED = {
-    name: (ROOT / name).read_text()
-    for name in (
-        "config/general.yaml",
-        *(f"config/overparam/{part}.yaml" for part in ("physics", "sizes", "figures", "claims")),
-    )
-}
+SHIPPED = {str(file.relative_to(ROOT)): file.read_text() for file in sorted((ROOT / "config").rglob("*.yaml"))}
 LONGEST_LINE = 4000
 
 SCALARS = (
@@ -102,7 +96,8 @@ def resolves_or_says_why(scale: str, root: Path, **arguments: Any) -> None:
         message = str(error)
         assert len(message.splitlines()) == 1 and message.isprintable(), message
         assert len(message) < LONGEST_LINE
-        assert message.startswith(("config/", "--config", "mine.yaml", str(root))), message
+        drawn = ": no module src/localentropy/figures/" not in message  # it names a new figure, not the file
+        assert not drawn or message.startswith(("config/", "--config", "mine.yaml", str(root))), message
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +114,7 @@ def many(examples: int) -> settings:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_mutated_trees_of_the_shipped_files(name: str, root: Path) -> None:
-    @many(60)
+    @many(17)
     @given(mutated_trees(yaml.safe_load(SHIPPED[name])))
     def check(tree: dict[str, Any]) -> None:
         (root / name).write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")
@@ -133,7 +128,7 @@ def test_mutated_trees_of_the_shipped_files(name: str, root: Path) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_mutated_texts_of_the_shipped_files(name: str, root: Path) -> None:
-    @many(40)
+    @many(11)
     @given(mutated_texts(SHIPPED[name]))
     def check(text: str) -> None:
         (root / name).write_text(text)
