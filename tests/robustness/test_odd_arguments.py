@@ -43,14 +43,9 @@ from localentropy.solvers.binary.constraints import constraint_error
 from localentropy.solvers.solution import Solution
 from localentropy.theory import bayes, committee, cross_entropy, gibbs
 from tests.robustness.public_calls import CALLS
+from tests.test_arguments import Unprintable
 from tests.test_quantities import beyond
 from tests.test_snippets import python_blocks
-
-
-class Unprintable:
-    def __repr__(self) -> str:
-        raise RuntimeError("no")
-
 
 NOTHING: list[Any] = [
     None, "", "1", b"1", 1 + 2j, {}, {1.0}, object(), abs, [None], np.ones((2, 2, 2, 2, 2)), torch.ones(2, 2, 2, 2, 2),

@@ -1,8 +1,6 @@
 """Binary weights that may miss a pattern by a little: a margin below 0."""
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from localentropy.solvers.binary.constrained_bp import constrained_bp
 from localentropy.theory import (
     Perceptron,
     RandomFeatures,
-    Steps,
     TeacherStudent,
     TreeCommittee,
     alpha_c,
@@ -28,6 +25,7 @@ from localentropy.theory import (
 from localentropy.theory.around_teacher import sharing_nothing, without_overlap
 from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher, typical_point
 from tests.enumeration import all_signs
+from tests.solvers.test_constraints import AtLeast
 
 Z = np.linspace(-9, 9, 4001)
 WEIGHT = norm.pdf(Z) * (Z[1] - Z[0])
@@ -114,16 +112,6 @@ def test_of_two_states_the_one_with_more_solutions_is_typical():
 def test_solutions_next_to_a_teacher_that_are_not_found_are_an_error_of_their_own(alpha, margin):
     with pytest.raises(ConvergenceError):
         typical(TeacherStudent(alpha, margin))
-
-
-@dataclass(frozen=True)
-class AtLeast(Steps):
-    margin: float
-    energies: ClassVar[tuple[float, ...]] = (math.inf, 0.0)  # type: ignore[misc]
-
-    @property
-    def edges(self) -> tuple[float, ...]:  # type: ignore[override]
-        return (self.margin,)
 
 
 @pytest.mark.slow
