@@ -147,7 +147,9 @@ def odd_values(good: Any) -> list[Any]:
     """What means nothing in the place of a good value."""
     if isinstance(good, bool):
         return [*NOTHING, *NO_FLAGS]
-    if isinstance(good, (int, float)):
+    if isinstance(good, int):
+        return [*NOTHING, *NO_NUMBERS, good + 0.5]
+    if isinstance(good, float):
         return [*NOTHING, *NO_NUMBERS]
     if isinstance(good, str):
         return [*NOTHING, *NO_WORDS]
@@ -418,7 +420,7 @@ def test_every_number_has_a_quantity_and_is_refused_beyond_its_range(call, argum
     found = [one for one in valid(call)[1] if one.name in own_names(argument)]
     of_runs = argument == "margin" and {"instance", "N", "weights"} & CALLS[call].arguments.keys()  # at most √N
     assert found or of_runs or argument in OTHERWISE_BOUNDED
-    for number in (number for quantity in found for number in beyond(quantity)):
+    for number in [*(number for quantity in found for number in beyond(quantity)), *([1e9] if of_runs else [])]:
         refused = outcome(call, {argument: [*good, number] if isinstance(good, list) else number})
         assert isinstance(refused, LocalEntropyError), number
         assert named(str(refused), argument)
