@@ -30,11 +30,13 @@ from localentropy.theory import (
     kappa_max,
     kappa_min,
     kappa_u,
+    stability_density,
     typical,
 )
 from localentropy.theory.franz_parisi_entropy import FranzParisiCurve, curve_point
 from localentropy.theory.typical_solutions import typical_point
 from localentropy.theory.weights import Weights
+from tests.finite_differences import slope_at
 
 MODELS: dict[str, Callable[..., Model]] = {
     "perceptron": Perceptron,
@@ -153,6 +155,22 @@ def test_order_parameters_solve_the_explicit_equations(model, alpha, margin):
     hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
     assert solution.q == pytest.approx(WEIGHT @ np.tanh(math.sqrt(solution.q_hat) * Z) ** 2, rel=1e-9)
     assert solution.q_hat == pytest.approx(alpha * slope / (1 - Q) * WEIGHT @ hazard**2, rel=1e-9)
+
+
+@pytest.mark.parametrize(("model", "alpha", "margin"), POINTS)
+def test_stabilities_are_those_of_a_gaussian_above_the_margin(model, alpha, margin):
+    Q, _ = covariance(model, typical(MODELS[model](alpha, margin)).q)
+    field, width = math.sqrt(Q) * Z, math.sqrt(1 - Q)
+    for delta in (margin, margin + 0.1, margin + 1.5):
+        density = np.exp(norm.logpdf(delta, field, width) - log_ndtr((field - margin) / width))
+        assert stability_density(MODELS[model](alpha, margin), delta) == pytest.approx(WEIGHT @ density, rel=1e-9)
+
+
+@pytest.mark.parametrize("model", [*MODELS.values(), TeacherStudent], ids=[*MODELS, "planted"])
+def test_a_larger_margin_costs_what_lies_at_the_margin(model):
+    """dS/dκ = −α P(κ)."""
+    slope = slope_at(lambda margin: typical(model(0.5, margin)).entropy, 0.2, 1e-3)
+    assert slope == pytest.approx(-0.5 * stability_density(model(0.5, 0.2), 0.2), rel=1e-8)
 
 
 @pytest.mark.parametrize(("activation", "threshold"), [("erf", 0.8698142), ("tanh", 0.8632566)])

@@ -211,7 +211,30 @@ def test_replicon_of_a_planted_perceptron_at_the_typical_distance(margin_ref, ma
     expected = bent * (weight @ np.cosh(math.sqrt(around.q_hat) * z + around.r_hat) ** -4.0)
     distance = franz_parisi(TeacherStudent(0.6, margin), 0.1, margin_ref).attrs["typical_distance"]
     found = franz_parisi(TeacherStudent(0.6, margin), distance, margin_ref).replicon[0]
-    assert found == pytest.approx(expected, rel=1e-6)
+    assert (found, replicon(TeacherStudent(0.6, margin))) == pytest.approx((expected, expected), rel=1e-6)
+
+
+@pytest.mark.parametrize("case", [(3.0, 2.0, 0.1), (1.0, 1.2, 0.0)])
+def test_replicon_of_typical_random_features_is_the_written_one(case):
+    """docs/overparam/theory.md eq. 35, with the measure of a typical solution's stabilities."""
+    alpha_T, inv_alpha, margin = case
+    around, linear, noise = typical(RandomFeatures(*case)), 2 / math.pi, 1 - 2 / math.pi
+    v, delta = 1 - around.q, around.p_d - around.p
+    common, free, taught = (
+        linear * around.p + noise * around.q,
+        linear * delta + noise * v,
+        math.sqrt(linear) * around.r,
+    )
+    z, weight = gaussian(400)
+    h = (margin - math.sqrt(common) * z) / math.sqrt(free)
+    agree = 2 * ndtr(taught * z / math.sqrt(common - taught**2))
+    hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
+    bent = weight @ (agree * (hazard * (hazard - h)) ** 2) / free**2
+    narrow = delta / v
+    stiffness = (narrow - 1) ** 2 / (alpha_T * v**2)
+    stiffness += bent * (noise + linear * narrow**2) ** 2 / (1 - alpha_T * bent * (linear * delta) ** 2)
+    softness = weight @ np.cosh(math.sqrt(around.q_hat) * z) ** -4.0
+    assert replicon(RandomFeatures(*case)) == pytest.approx(softness * stiffness / inv_alpha, rel=1e-6)
 
 
 def test_stability_along_the_curves_around_largest_margins():
