@@ -8,7 +8,16 @@ import pytest
 from scipy import stats
 
 from localentropy.analysis.agreement import agreement, agreement_at_infinite_size, agreement_by_size
-from localentropy.analysis.runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.analysis.runs import (
+    annealed_averages,
+    averages,
+    deviations,
+    largest_solved,
+    shared_size,
+    solved_by_all,
+    solved_fractions,
+    with_theory,
+)
 from localentropy.analysis.statistics import normal_score
 from localentropy.errors import DomainError
 from localentropy.figures.agreement import csv_rows, in_words
@@ -176,6 +185,30 @@ def test_solvers_without_a_common_size_are_refused_by_name():
     assert shared_size(grids) == 67
     with pytest.raises(DomainError, match="overparam/solve_sbpi: 201; overparam/solve_anneal: 33, 67"):
         shared_size(grids | {"overparam/solve_sbpi": pd.DataFrame({"D": [201]})})
+
+
+def test_only_the_outcomes_of_runs_count_as_solved_and_only_common_sizes_are_compared():
+    table = pd.concat([runs([0.1, 0.2, 0.3], unsolved=1), runs([0.1], unsolved=1).assign(inv_alpha=0.5)])
+    fractions = solved_fractions(table)
+    assert fractions.index.tolist() == [0.5, 1.0] and fractions.tolist() == [0.5, 0.75]
+    other = pd.Series({1.0: 0.9, 0.5: 0.2, 2.0: 0.0})
+    assert solved_by_all([fractions, other]).to_dict() == {0.5: 0.2, 1.0: 0.75}
+
+
+def test_annealed_runs_without_a_number_count_among_the_runs_only():
+    rows = [
+        ("errors", np.nan, "overlap", [0.2, 0.4, np.nan], [1.0, 1.0, 0.0]),
+        ("cross_entropy", 2.0, "overlap", [0.5, 0.9], [0.0, 1.0]),
+    ]
+    table = pd.concat(
+        pd.DataFrame({"energy": energy, "gamma": gamma, "quantity": name, "value": values})
+        for energy, gamma, quantity, measured, outcomes in rows
+        for name, values in ((quantity, measured), ("solved", outcomes))
+    ).assign(alpha=0.3, N=201, x=0.0)
+    found = annealed_averages(table, "overlap").set_index("energy")
+    columns = ["y", "y_err", "n", "runs", "solved"]
+    np.testing.assert_allclose(found.loc["errors", columns].astype(float), [0.3, 0.1, 2, 3, 2 / 3])
+    np.testing.assert_allclose(found.loc["cross_entropy", columns].astype(float), [0.7, 0.2, 2, 2, 0.5])
 
 
 def of_sizes(stream, drift, slope, samples=20):

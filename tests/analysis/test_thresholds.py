@@ -8,7 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.analysis.thresholds import first_solved, last_half_point, last_solved, success_fractions
+from localentropy.analysis.thresholds import (
+    first_solved,
+    large_deviations_threshold,
+    last_half_point,
+    last_solved,
+    last_without_errors,
+    storage_thresholds,
+    success_fractions,
+    typical_line,
+)
 from localentropy.errors import DomainError
 
 
@@ -45,6 +54,60 @@ def test_the_last_up_to_which_all_are_solved(fractions, last) -> None:
     table = pd.Series(fractions, index=[1.0, 2.0, 4.0, 8.0][: len(fractions)], dtype=float)
     assert last_solved(table) == last
     assert last_solved(table[::-1]) == last
+
+
+@pytest.mark.parametrize(
+    ("errors", "last"),
+    [
+        ([(0.0, 0.0), (0.0, 0.0), (0.0, 0.01)], 200.0),
+        ([(0.0, 0.0), (0.0, 0.01), (0.0, 0.0)], 100.0),
+        ([(0.0, 0.0), (0.0, np.nan), (0.0, 0.0)], 100.0),
+        ([(0.01, 0.0), (0.0, 0.0), (0.0, 0.0)], None),
+    ],
+)
+def test_one_network_with_errors_or_without_a_number_is_enough(errors, last) -> None:
+    sets = {"patterns": np.repeat([100, 200, 300], 2), "sample": [0, 1] * 3}
+    tables = [
+        pd.DataFrame(sets | {"quantity": name, "value": values})
+        for name, values in (("train_error", np.ravel(errors)), ("test_error", 0.3))
+    ]
+    assert last_without_errors(pd.concat(tables)) == last
+
+
+ENSEMBLES = {"stored": {"model": "perceptron"}, "planted": {"model": "teacher_student"}}
+
+
+def test_loads_of_random_patterns_are_those_where_lines_of_the_perceptron_end() -> None:
+    rows = [
+        ("stored", "kappa_max", 0.5, False),
+        ("stored", "kappa_max", 0.83, True),
+        ("stored", "kappa_u", 0.73, True),
+        ("stored", "kappa_min", 0.75, True),
+        ("planted", "kappa_max", 1.24, True),
+    ]
+    regions = pd.DataFrame(rows, columns=["ensemble", "line", "alpha", "end"])
+    regions.attrs["parameters"] = {"ensembles": ENSEMBLES}
+    assert storage_thresholds(regions) == {"alpha_c": 0.83, "alpha_le": 0.73}
+    assert storage_thresholds(regions[regions["ensemble"] == "planted"]) == {}
+
+
+def test_the_threshold_of_large_deviations_is_that_of_the_model_and_the_line() -> None:
+    rows = [("planted", "alpha_u", 1.1), ("stored", "alpha_u", 0.77), ("stored", "alpha_u_typical", 0.75)]
+    table = pd.DataFrame(rows, columns=["ensemble", "line", "alpha"])
+    table.attrs["parameters"] = {"ensembles": ENSEMBLES}
+    found = [large_deviations_threshold(table, ENSEMBLES["stored"], line) for line in ("alpha_u", "alpha_u_typical")]
+    assert [row["alpha"] for row in found if row is not None] == [0.77, 0.75]
+    assert large_deviations_threshold(table, ENSEMBLES["planted"], "alpha_u_typical") is None
+
+
+def test_a_line_has_its_own_rows_in_order() -> None:
+    rows = [
+        ("inv_alpha", "max", 3.0, 1.0), ("alpha_T", "max", 2.0, 5.0), ("inv_alpha", "max", 1.5, 1.0),
+        ("inv_alpha", "0.5", 2.5, 1.0), ("alpha_T", "max", 2.0, 4.0),
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["line", "reference", "inv_alpha", "alpha_T"])
+    assert typical_line(table, "max")["inv_alpha"].tolist() == [1.5, 3.0]
+    assert typical_line(table, "max", "alpha_T")["alpha_T"].tolist() == [4.0, 5.0]
 
 
 def test_fractions_of_runs_that_are_all_alike_have_an_error() -> None:
