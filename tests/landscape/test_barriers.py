@@ -277,6 +277,12 @@ def test_wrong_arguments_are_refused(change: dict[str, object], said: str) -> No
         bent_flip_path(**{**given, **change})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("first", "second"), [([1.0, 2e150], [1.0, 1.0]), ([1.0, 1.0], [-2e150, 1.0])])
+def test_weights_whose_squares_overflow_are_refused(first: list[float], second: list[float]) -> None:
+    with pytest.raises(DomainError, match=r"-?2e\+150 is among them, allowed are finite real numbers, at most 1e\+150"):
+        bent_path(lambda weights: np.zeros(len(weights)), np.array(first), np.array(second), seed=0)
+
+
 def test_barriers_that_differ_by_direction_are_named() -> None:
     message = r"^barriers\[0, 1\] = 0\.1 but barriers\[1, 0\] = 0\.2: allowed is a symmetric square$"
     with pytest.raises(DomainError, match=message):

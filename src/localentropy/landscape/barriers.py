@@ -26,6 +26,8 @@ from localentropy.quantities import LEVEL, POINTS, PROPOSALS
 from localentropy.solvers.solution import check_instance
 
 ORDERS = ("random", "greedy")
+LARGEST_WEIGHT = 1e150
+"""Squares of larger weights overflow."""
 
 Errors = Callable[[np.ndarray], np.ndarray]
 """Weights [students, …] → the train error of each, [students]."""
@@ -393,10 +395,10 @@ def _ranks(instance: Instance, seed: int) -> np.ndarray:
 
 
 def _ends(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    first = require_reals("first", first)
+    first = require_reals("first", first, most=LARGEST_WEIGHT)
     if first.size == 0:
         raise DomainError("first: no weights")
-    return first, require_reals("second", second, first.shape)
+    return first, require_reals("second", second, first.shape, most=LARGEST_WEIGHT)
 
 
 def _along(errors: Errors, first: np.ndarray, second: np.ndarray, points: int) -> np.ndarray:
