@@ -3,4 +3,4 @@
 This package imports nothing by itself: `from localentropy.theory import typical` loads the theory and no more.
 """
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
