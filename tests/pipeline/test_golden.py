@@ -183,7 +183,8 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
         assert shown.status == 0 and "  code hash  " in shown.output, shown.output
     for name in names:
         assert (toys.folder / name).read_bytes() == (toys.folder / name.replace("gallery", "default")).read_bytes()
-    assert (toys.folder / whole).read_text().splitlines()[-2:] == [
+    table = [line for line in (toys.folder / whole).read_text().splitlines() if line.startswith("| [")]
+    assert table == [
         "| [overparam](overparam/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 | 0 |",
         "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |",
     ]
