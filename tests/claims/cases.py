@@ -34,15 +34,12 @@ class Case:
         small: name → spoiling that must turn it to "open".
         missing: name → spoiling that removes a number, after which it must not be "reproduced".
         replaced: tables of its own, by experiment.
-        off: name → spoiling that moves only the printed number, and the verdict to "reproduced, printed number off";
-            beside any of `wrong` it must change nothing.
     """
 
     wrong: dict[str, Spoiling]
     small: dict[str, Spoiling] = field(default_factory=dict)
     missing: dict[str, Spoiling] = field(default_factory=dict)
     replaced: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)
-    off: dict[str, Spoiling] = field(default_factory=dict)
 
 
 def tables(names: Mapping[str, str], case: Case = Case({})) -> Tables:
