@@ -217,18 +217,11 @@ def test_stationary_and_smallest(units, machine):
         assert row.residual < 1e-3
 
 
-@pytest.mark.parametrize("units, alpha", [(1, 1.99), (1, 1.999), (INF, 1e9)])
-def test_small_overlaps_next_to_the_capacity(units, alpha):
-    """There 1 + d_0 / (1 - q) is far below 1. The entropy is the smallest over it."""
-    row = group_entropy(Spherical(alpha, units), 0.001).iloc[0]
-    model = spherical_tree._Machine(float(units), False, 0.001)
-
-    def entropy(s):
-        return 0.5 * model.ratio * math.exp(-s) + alpha * spherical_tree._averages(model, s)[0]
-
-    found = minimize_scalar(entropy, bounds=(-29.0, -5.0), method="bounded", options={"xatol": 1e-9})
-    cancelled = 0.5 * model.ratio * math.exp(-found.x)
-    assert row.entropy == pytest.approx(found.fun, rel=1e-12, abs=1e-9 * cancelled) and row.residual < 1e-9
+@pytest.mark.parametrize("alpha, entropy", [(1.99, -12.66792745), (1.999, -15.03116129)])
+def test_small_overlaps_next_to_the_capacity(alpha, entropy):
+    """There 1 + d_0 / (1 - q) is far below 1. Eq. S.8 of one unit, computed with 30 digits."""
+    row = group_entropy(Spherical(alpha, 1), 0.001).iloc[0]
+    assert row.entropy == pytest.approx(entropy, abs=spherical_tree.LARGEST_ERROR) and row.residual < 1e-9
 
 
 @pytest.mark.parametrize("units", [1, 3, INF])
