@@ -364,7 +364,7 @@ class OpenPrior(Gaussian):
         (lambda: bayes.learning(1.0, 0.3), "prior = 0.3: allowed are gaussian, binary, and a Prior as in localentropy"),  # type: ignore[arg-type]
         (
             lambda: bayes.learning(1e9, GaussBernoulli(0.001)),
-            r"for these weights and labels allowed up to 4.38811e\+07",
+            r"alpha = 1000000000 is out of range: allowed are \[1e-09, 43881\d{3}",
         ),
         (lambda: bayes.learning(1.0, OpenPrior()), "allowed is a Prior that is a frozen dataclass"),
     ],

@@ -40,8 +40,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from localentropy.arguments import require_choice, shown
-from localentropy.errors import ConvergenceError, DomainError
+from localentropy.arguments import require_choice
+from localentropy.errors import ConvergenceError
 from localentropy.numerics.channels import Channel, Errors, as_channel
 from localentropy.numerics.priors import RATIOS, Prior, as_prior
 from localentropy.numerics.search import LARGEST_RESIDUAL, extremum, positive_root
@@ -121,7 +121,7 @@ def learning(
         The state: overlaps, free entropy and errors.
 
     Raises:
-        DomainError: an argument out of range.
+        DomainError: an argument out of range. For a mixture of weights the range of loads may end before 1e9.
         ConvergenceError: the fixed point was not found.
 
     Example:
@@ -307,8 +307,7 @@ class _Curve:
         if at == len(loads) and self._prior.dimension == 0.0:
             return self._recovered(alpha)
         if alpha > loads.max() * (1.0 + LARGEST_RESIDUAL):
-            allowed = f"allowed up to {loads.max():.6g}, where 1 - m is lost to rounding"
-            raise DomainError(f"alpha = {shown(alpha)}: for these weights and labels {allowed}")
+            ALPHA.within(high=float(loads.max())).require(alpha)  # beyond it 1 - m is lost to rounding
         low, high = np.log([m_hat[max(at - 1, 0)], m_hat[min(at, len(loads) - 1)]]).tolist()
 
         def excess(y: float) -> float:

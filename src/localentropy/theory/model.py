@@ -156,7 +156,7 @@ class Model(Asked, ABC):
     def __post_init__(self) -> None:
         if self.alpha is not OPEN:
             self._set(alpha=ALPHA.require(self.alpha))
-        self._set(margin=quantities.MARGIN.require(self.margin))
+        self._set(margin=quantities.MARGIN.within(low=self.lowest_margin).require(self.margin))
         if self.energy is not None and not isinstance(self.energy, Energy):
             raise DomainError(f"energy = {shown(self.energy)} is no energy: allowed are values such as GibbsLoss(0.1)")
         if self.energy is not None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from localentropy import quantities
 from localentropy.numerics.activations import Activation, ActivationMoments, activation_moments
 from localentropy.numerics.jets import exp
 from localentropy.quantities import ALPHA_T, ALPHA_T_OF_THRESHOLDS, INV_ALPHA, MARGIN_OF_FEATURES, Quantity
@@ -64,9 +63,8 @@ class RandomFeatures(Model):
         if self.inv_alpha is not OPEN:
             inverse = INV_ALPHA.require(self.inv_alpha)
             self._set(inv_alpha=inverse, alpha=1.0 / inverse)
-        super().__post_init__()
         self._set(moments=activation_moments(self.activation))
-        quantities.MARGIN.within(low=self.lowest_margin).require(self.margin)
+        super().__post_init__()
         self._set(weights=SeenProjections(self.alpha_T) if self.moments.linear_part else UnseenProjections())
 
     def at(self, **controls: float) -> Self:
